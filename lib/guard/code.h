@@ -127,9 +127,8 @@ struct ab_code {
 	bool is_counted;
 	uint8_t narrows; /* 1: names tell which, 2: they do not; 0: unseen */
 	uint32_t filled; /* calls that were given those words */
-	uint8_t fetches; /* 1: it does, 2: it does not; 0: unseen */
 	const struct ab_remote *remote; /* code_remote.c; or NULL */
-	uint8_t reads;	 /* the same of files */
+	uint8_t reads;	 /* 1: it does, 2: it does not; 0: unseen */
 	uint8_t sockets; /* the same of connections of its own */
 	uint32_t looked; /* how often all was looked through for a pattern */
 	/* of what may be a pattern: where it ends as code, and how often that
@@ -208,8 +207,6 @@ void ab_code_find_modules(struct ab_code *k);
 /* Something in the program takes away files whose names it computes; which, is
    not followed. */
 bool ab_code_takes_away(struct ab_code *k);
-/* It reads what the network sends. */
-bool ab_code_is_fetching(struct ab_code *k);
 /* It reads files. */
 bool ab_code_reads_files(struct ab_code *k);
 /* It reads its stdin. */

@@ -35,23 +35,6 @@ bool ab_code_has_name(const struct ab_code *k, const char *name)
 	return has_name(k->text, name);
 }
 
-bool ab_code_is_fetching(struct ab_code *k)
-{
-	static const char *const names[] = {
-		"urlopen", "requests", "httpx", "aiohttp", "urllib3",
-		"fetch",   "axios",    "https", "LWP",	   "Net",
-		"HTTParty", "curl_exec", "got", "undici",
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !k->fetches; i++) {
-		if (has_name(k->text, names[i]))
-			k->fetches = 1;
-	}
-	if (!k->fetches)
-		k->fetches = 2;
-	return k->fetches == 1;
-}
-
 bool ab_code_reads_files(struct ab_code *k)
 {
 	static const char *const names[] = { "open",	  "read",
@@ -383,8 +366,7 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 			break;
 	}
 	inner.text = &first;
-	inner.fetches = 0;
-	a->is_fetched = is_remote || ab_code_is_fetching(&inner);
+	a->is_fetched = is_remote;
 	a->is_computed = (!f.is_said || f.is_computed) && first.len;
 	a->is_fed = !is_bare && (!f.is_said || ab_code_reads_input(&inner));
 }

@@ -93,7 +93,7 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 
 void ab_code_write(struct ab_code *k, const struct ab_word *w)
 {
-	if (ab_code_is_fetching(k) || ab_code_fetches(k)) {
+	if (ab_code_fetches(k)) {
 		ab_file_save(k->c, w, AB_TAINT_REMOTE, NULL, false);
 		return;
 	}
@@ -236,33 +236,43 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 		ab_check_script(k->c, &a->words[i], true, NULL, 0, NULL);
 	if (a->count > 1 || a->has_input)
 		ab_check_words(k->c, a->words, a->count,
-			       a->has_input && ab_code_is_fetching(k)
+			       a->has_input && ab_code_fetches(k)
 				       ? AB_TAINT_REMOTE
 				       : 0,
 			       a->input.text ? &a->input : NULL,
 			       a->has_input);
 }
 
-/* What is written into a shell that reads it, popen("sh", "w") and the like,
-   and a file of the network's that is run. */
-static void check_remote(struct ab_code *k, const struct ab_args *a)
+/* It writes what the network sent, and has files whose names nobody knows. */
+static bool has_temporary(struct ab_code *k)
+{
+	static const char *const names[] = { "mkstemp", "mkdtemp", "mktemp",
+					     "NamedTemporaryFile", "Tempfile",
+					     "TemporaryDirectory", "mkdtempSync",
+					     "tmpdir", "tempfile", "tempnam" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_code_has_name(k, names[i]))
+			return ab_code_feeds(k);
+	}
+	return false;
+}
+
+/* A file of the network's is run: [sys.executable, f.name]. */
+static void check_script(struct ab_code *k, const struct ab_args *a)
 {
 	const struct ab_word *w = &a->words[0];
 	const struct ab_program *p;
 	uint32_t base;
 
-	if (!a->count || w->hole_count || !ab_code_fetches(k))
+	if (AB_LIKELY(a->count < 2 || a->words[1].len || w->hole_count) ||
+	    !ab_code_fetches(k) ||
+	    !(ab_word_taint(&a->words[1]) & AB_TAINT_REMOTE ||
+	      has_temporary(k)))
 		return;
 	base = ab_name_base(w);
 	p = ab_pack_program(k->c->pack, w->text + base, w->len - base);
-	if (!p)
-		return;
-	if (ab_code_feeds(k) && (a->count == 1 || a->words[1].len < 3) &&
-	    (ab_has_role(p, AB_ROLE_STDIN_SHELL) ||
-	     ab_has_role(p, AB_ROLE_STDIN_CODE)))
-		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_REMOTE, w);
-	if (a->count > 1 && !a->words[1].len && ab_has_role(p, AB_ROLE_RUN) &&
-	    ab_word_taint(&a->words[1]) & AB_TAINT_REMOTE)
+	if (p && ab_has_role(p, AB_ROLE_RUN))
 		ab_check_flow(k->c, k->use, AB_SINK_RUN, AB_TAINT_REMOTE, w);
 }
 
@@ -601,7 +611,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    (a->is_fetched || ab_code_has_socket(k)))
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_REMOTE, k->text);
-		check_remote(k, a);
+		check_script(k, a);
 		cwd = k->c->cwd;
 		enter_dir(k, a);
 		run_call(k, a);

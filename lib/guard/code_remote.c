@@ -46,6 +46,7 @@ struct scan {
 	} all[MAX_DEPTH];
 	struct span group;    /* what the last bracket that closed holds */
 	struct span function; /* the name of the last one */
+	struct span file, path; /* the last `with open(path) as file` */
 	bool is_returned, is_import, is_function;
 };
 
@@ -265,6 +266,10 @@ static bool is_source(const struct ab_code *k, const struct ab_token *t,
 		    strlen(sources[i].name) != t->len ||
 		    memcmp(sources[i].name, k->text->text + t->at, t->len))
 			continue;
+		/* const {get} = require("https") */
+		if (t->kind == AB_TOKEN_STRING && k->lang == AB_JS &&
+		    t->len == 5 && ab_code_is_text(k, behind, "require"))
+			return true;
 		if (sources[i].verbs)
 			return is_module(k, before) ||
 			       has_verb(k, x, sources[i].verbs);
@@ -330,6 +335,22 @@ static bool is_word(const struct scan *s, const struct ab_token *t,
 	return ab_code_is_one_of(s->k, t, words, count);
 }
 
+static bool is_same(const struct scan *s, struct span a, struct span b)
+{
+	const char *text = s->k->text->text;
+
+	return a.end > a.at && a.end - a.at == b.end - b.at &&
+	       !memcmp(text + a.at, text + b.at, a.end - a.at);
+}
+
+/* What is written to, and the name of that file. */
+static void add_feeder(struct scan *s, struct span name)
+{
+	add_name(s, name);
+	if (is_same(s, name, s->file))
+		add_name(s, s->path);
+}
+
 /* What the statement does with what it fetched. */
 static void note_source(struct scan *s, const struct ab_token *t)
 {
@@ -344,7 +365,7 @@ static void note_source(struct scan *s, const struct ab_token *t)
 		s->reach = reach;
 	for (uint32_t i = 0; i <= top; i++) {
 		add_names(s, s->all[i].target);
-		add_name(s, s->all[i].feeder);
+		add_feeder(s, s->all[i].feeder);
 		s->r->is_fed |= s->all[i].is_fed;
 		/* once is enough, or time is not linear */
 		s->all[i].target = s->all[i].feeder = (struct span){ 0 };
@@ -452,6 +473,29 @@ static void see_sign(struct scan *s, const struct ab_token *t)
 		note_target(s, t);
 }
 
+/* open(path, ...), writeFileSync(path, ...) */
+static void note_path(struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"writeFileSync",     "writeFile",     "write",
+		"file_put_contents", "write_file",    "writeTextFile",
+		"writeTextFileSync", "outputFile",    "binwrite",
+	};
+	const struct span name = bare(s->k->text, t->at, t->len);
+	char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
+
+	if (AB_LIKELY(next != ',') || !ab_code_is_sign(s->k, &s->before, '('))
+		return;
+	if (is_word(s, &s->behind, names, AB_ARRAY_LEN(names))) {
+		s->all[level(s)].feeder = name;
+	} else if (ab_code_is_text(s->k, &s->behind, "open")) {
+		s->path = name;
+		s->file = s->depth && s->depth < MAX_DEPTH
+				  ? s->all[s->depth - 1].target
+				  : (struct span){ 0 };
+	}
+}
+
 /* x.write(...), x.communicate(...), print x ... */
 static void note_feeder(struct scan *s, const struct ab_token *t)
 {
@@ -494,6 +538,9 @@ static void see_word(struct scan *s, const struct ab_token *t)
 	     ab_code_is_text(k, &s->before, "lambda") ||
 	     ab_code_is_sign(k, &s->before, '|')))
 		add_name(s, name);
+	if (ab_code_is_text(k, &s->before, "as"))
+		s->file = name;
+	note_path(s, t);
 	s->is_import |= k->lang == AB_PY && s->reach >= 0 &&
 			ab_code_is_text(k, t, "import");
 	note_feeder(s, t);

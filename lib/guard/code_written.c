@@ -258,7 +258,7 @@ static void judge_name(struct ab_code *k, const struct ab_token *t)
 	for (uint32_t i = 0; is_known && i < n->count; i++)
 		judge(k, 0, &n->words[i]);
 	if (!is_known)
-		judge(k, ab_code_is_fetching(k) ? AB_TAINT_REMOTE : 0, NULL);
+		judge(k, ab_code_fetches(k) ? AB_TAINT_REMOTE : 0, NULL);
 }
 
 /* Behind `communicate` or `stdin.write`: the first argument. */
@@ -403,6 +403,6 @@ void ab_code_check_writes(struct ab_code *k)
 	if (AB_LIKELY(!k->children && !k->targets))
 		return;
 	judge_writes(k);
-	if (k->children && ab_code_has_socket(k))
+	if (k->children && (ab_code_has_socket(k) || ab_code_feeds(k)))
 		judge(k, AB_TAINT_REMOTE, NULL);
 }
