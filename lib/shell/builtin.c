@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "shell/state.h"
 
 typedef void (*effect_fn)(struct ab_shell_run *run,
@@ -53,79 +54,30 @@ struct ab_word ab_builtin_tail(struct ab_shell_run *run,
 	return out;
 }
 
-static const struct value *appended(struct ab_shell_run *run,
-				    const struct ab_shell_assign *a)
+/* What no text has set may come from the environment, as the first element. */
+static const struct value *from_environment(struct ab_shell_run *run,
+					    const struct ab_shell_assign *a)
 {
-	const struct value *old = ab_run_value(run, a->name, a->name_len);
-	struct segments list = { NULL, &list.first };
-	struct fields f = { 0 };
+	struct ab_hole hole = { .kind = AB_HOLE_BYTES, .span = a->span };
+	struct ab_word w = { .text = "", .span = a->span, .holes = &hole,
+			     .hole_count = 1 };
 
-	if (a->is_list && old->kind == VALUE_ARRAY && !a->is_sparse) {
-		uint32_t count = old->count + a->value_count;
-		struct ab_word *all = ab_run_low(run, count * sizeof(*all));
-
-		if (!all || count > run->limits.words)
-			return ab_run_unknown(run, NULL);
-		if (old->count)
-			memcpy(all, old->words, old->count * sizeof(*all));
-		if (a->value_count)
-			memcpy(all + old->count, a->values,
-			       a->value_count * sizeof(*all));
-		return ab_run_array(run, all, count);
-	}
-	if (a->is_array || a->value_count != 1 ||
-	    (old->kind != VALUE_SCALAR && old->kind != VALUE_UNSET))
-		return ab_run_unknown(
-			run, old->origin ? old->origin :
-					   ab_run_blend(run, a->values,
-							a->value_count));
-	if (old->kind == VALUE_SCALAR)
-		ab_segments_add_word(run, &list, old->words, SEGMENT_QUOTED);
-	ab_segments_add_word(run, &list, a->values, SEGMENT_QUOTED);
-	ab_expand_fields(run, list.first, EXPAND_ONE, &f);
-	return f.count ? ab_run_scalar(run, f.words) :
-			 ab_run_unknown(run, NULL);
-}
-
-/* a[1]=x with a known index that extends or replaces. */
-static const struct value *element(struct ab_shell_run *run,
-				   const struct ab_shell_assign *a)
-{
-	return ab_run_unknown(
-		run, ab_run_blend(run, a->values, a->value_count));
+	return a->is_array && !a->is_list ? ab_run_array(run, &w, 1) :
+					    ab_run_unknown(run, NULL);
 }
 
 static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
 {
-	const struct variable *v = ab_run_find(run, a->name, a->name_len);
-	const struct value *value;
+	struct variable *v = ab_run_find(run, a->name, a->name_len);
+	const struct ab_word *name;
+	const struct value *old;
 
-	if (v && (v->flags & VARIABLE_INTEGER)) {
-		int64_t n;
-		char *digits = ab_run_low(run, 24);
-		struct ab_word w = { 0 };
-
-		value = ab_run_unknown(run, NULL);
-		if (digits && a->value_count == 1 && !a->is_append &&
-		    a->values->hole_count == 0 &&
-		    ab_arith(run, a->values->text, a->values->len, &n)) {
-			w.text = digits;
-			w.len = ab_decimal(digits, n);
-			w.span = a->span;
-			value = ab_run_scalar(run, &w);
-		}
-	} else if (a->is_append) {
-		value = appended(run, a);
-	} else if (a->is_list && !a->is_sparse) {
-		value = ab_run_array(run, a->values, a->value_count);
-	} else if (a->is_array) {
-		value = element(run, a);
-	} else if (a->value_count == 1) {
-		value = ab_run_scalar(run, a->values);
-	} else {
-		value = ab_run_unknown(run, NULL);
-	}
-	ab_run_assign(run, a->name, a->name_len, value, 0);
+	if (AB_UNLIKELY(v && v->flags & VARIABLE_NAMEREF))
+		v = ab_run_target(run, v, &name);
+	old = !v || !v->when ? from_environment(run, a) :
+			       ab_run_value_of(run, v);
+	ab_run_assign(run, a->name, a->name_len,
+		      ab_value_assigned(run, old, old->attributes, a), 0);
 }
 
 uint32_t ab_builtin_options(const struct ab_word *argv, uint32_t argc,
@@ -150,9 +102,10 @@ uint32_t ab_builtin_options(const struct ab_word *argv, uint32_t argc,
 	return i;
 }
 
-/* Keeps a value for the caller of the function it is local to. */
-static void note_local(struct ab_shell_run *run, const char *name,
-		       uint32_t len)
+/* Keeps a value for the caller of the function it is local to; it is unset
+ * then, unless it is local to that already. */
+static void begin_local(struct ab_shell_run *run, const char *name,
+			uint32_t len)
 {
 	struct undo *u;
 	struct variable *v;
@@ -160,6 +113,8 @@ static void note_local(struct ab_shell_run *run, const char *name,
 	if (!run->call)
 		return;
 	v = ab_run_find(run, name, len);
+	if (v && v->local_to == run->call)
+		return;
 	if (!v) {
 		ab_run_assign(run, name, len, NULL, 0);
 		v = ab_run_find(run, name, len);
@@ -168,9 +123,14 @@ static void note_local(struct ab_shell_run *run, const char *name,
 	if (!v || !u)
 		return;
 	u->variable = v;
-	u->value = ab_run_value(run, name, len);
+	u->value = ab_run_value_of(run, v);
 	u->older = run->call->locals;
+	u->local_to = v->local_to;
 	run->call->locals = u;
+	/* on one way only: on the others it is not local yet */
+	if (run->uncertain == run->call->uncertain)
+		v->local_to = run->call;
+	ab_run_restore(run, v, &ab_run_unset);
 }
 
 /* declare +x: an attribute is taken away. */
@@ -216,6 +176,118 @@ static void refer(struct ab_shell_run *run, const struct ab_shell_command *c,
 	ab_run_refer(run, w->text, len, is_known ? &target : NULL, is_sure);
 }
 
+static uint32_t attribute_of(char letter)
+{
+	switch (letter) {
+	case 'a':
+		return VALUE_LIST;
+	case 'A':
+		return VALUE_MAP;
+	case 'i':
+		return VALUE_INTEGER;
+	case 'l':
+		return VALUE_LOWER;
+	case 'u':
+		return VALUE_UPPER;
+	default:
+		return 0;
+	}
+}
+
+/* NAME[...]=VALUE in one word: the assignment that it is. */
+static void text_assign(struct ab_shell_run *run, const struct ab_word *w,
+			uint32_t len, struct ab_shell_assign *a)
+{
+	struct ab_word *value = ab_run_low(run, 2 * sizeof(*value));
+	struct ab_word *key = value + 1;
+	const char *end = NULL;
+	uint32_t at = len;
+
+	if (!value)
+		return;
+	if (w->text[at] == '[') {
+		a->is_array = true;
+		end = memmem(w->text + at, w->len - at, "]=", 2);
+		end = end ? end : memmem(w->text + at, w->len - at, "]+=", 3);
+		at = end ? (uint32_t)(end - w->text) + 1 : len;
+	}
+	a->is_append = at < w->len && w->text[at] == '+';
+	at += a->is_append;
+	if (at >= w->len || w->text[at] != '=' ||
+	    !ab_builtin_is_exact(w, at + 1))
+		return;
+	*value = ab_builtin_tail(run, w, at + 1);
+	a->values = value;
+	a->value_count = 1;
+	if (!end)
+		return;
+	*key = *w;
+	key->text += len + 1;
+	key->len = (uint32_t)(end - key->text);
+	key->hole_count = 0;
+	a->keys = key;
+}
+
+/* A word that is an array to who is one: declare -a 'x=(a b)'. */
+static bool is_quoted_list(const struct value *old, uint32_t attributes,
+			   const struct ab_shell_assign *a)
+{
+	return (old->kind == VALUE_ARRAY || old->kind == VALUE_UNKNOWN ||
+		attributes & (VALUE_LIST | VALUE_MAP)) &&
+	       a->value_count == 1 && a->values->len &&
+	       *a->values->text == '(';
+}
+
+/* What no text has set is no array. */
+static const struct value *old_value(const struct ab_shell_run *run,
+				     const char *name, uint32_t len,
+				     uint32_t attributes)
+{
+	const struct variable *v = ab_run_find(run, name, len);
+
+	return (!v || !v->when) && attributes & (VALUE_LIST | VALUE_MAP) ?
+		       &ab_run_unset :
+		       ab_run_value_of(run, v);
+}
+
+struct declaration {
+	const struct ab_shell_command *c;
+	uint32_t flags, attributes;
+	bool is_removal;
+	uint32_t lists; /* of the command that are behind us */
+};
+
+static void declare_name(struct ab_shell_run *run, struct declaration *d,
+			 const struct ab_word *w, uint32_t len)
+{
+	const struct value *old, *value;
+	struct ab_shell_assign a = { .span = w->span };
+	uint32_t attributes;
+
+	old = old_value(run, w->text, len, d->attributes);
+	attributes = old->attributes | d->attributes;
+	if (len == w->len) {
+		value = ab_value_declared(run, old, attributes);
+		if (d->is_removal && old->attributes)
+			value = ab_run_unknown(run, NULL);
+		ab_run_assign(run, w->text, len, value, d->flags);
+		return;
+	}
+	if (d->lists < d->c->list_count &&
+	    d->c->lists[d->lists].name_len == len &&
+	    ab_same(d->c->lists[d->lists].name, w->text, len))
+		a = d->c->lists[d->lists++];
+	else
+		text_assign(run, w, len, &a);
+	value = ab_value_assigned(run, old, attributes, &a);
+	if ((!a.is_list && is_quoted_list(old, attributes, &a)) ||
+	    (d->is_removal && old->attributes))
+		value = ab_value_with(
+			run, ab_run_unknown(run, ab_run_blend(run, w, 1)),
+			value->attributes);
+	ab_run_assign(run, w->text, len, value, d->flags);
+}
+
 /* export, readonly, declare, typeset, local */
 static void effect_declare(struct ab_shell_run *run,
 			   const struct ab_shell_tree *tree,
@@ -223,57 +295,71 @@ static void effect_declare(struct ab_shell_run *run,
 			   const struct ab_word *argv, uint32_t argc)
 {
 	char letters[16];
-	uint32_t i = ab_builtin_options(argv, argc, letters), flags = 0;
+	uint32_t i = ab_builtin_options(argv, argc, letters);
 	bool is_export = ab_word_equals(argv, "export");
+	bool is_reference = has_letter(letters, 'n') && !is_export;
 	bool is_local = ab_word_equals(argv, "local") ||
-			(run->call && !is_export &&
-			 !ab_word_equals(argv, "readonly") &&
+			(!is_export && !ab_word_equals(argv, "readonly") &&
 			 !has_letter(letters, 'g'));
+	struct declaration d = { .c = c };
 
 	(void)tree;
 	if (has_letter(letters, 'f') || has_letter(letters, 'p'))
 		return;
 	if (is_export || has_letter(letters, 'x'))
-		flags |= VARIABLE_EXPORTED;
-	if (has_letter(letters, 'i'))
-		flags |= VARIABLE_INTEGER;
+		d.flags |= VARIABLE_EXPORTED;
+	for (const char *l = letters; *l; l++)
+		d.attributes |= attribute_of(*l);
+	if (d.attributes & ~(uint32_t)VALUE_LIST)
+		d.flags |= VARIABLE_ATTRIBUTED;
+	d.is_removal = takes_away(argv, argc);
 	/* export -n, declare +x; nothing takes the mark from a variable */
 	if (run->branch_depth || run->uncertain || has_letter(letters, 'n') ||
-	    takes_away(argv, argc))
-		flags |= VARIABLE_MAYBE_EXPORTED;
+	    d.is_removal)
+		d.flags |= VARIABLE_MAYBE_EXPORTED;
 	for (; i < argc; i++) {
 		const struct ab_word *w = &argv[i];
 		uint32_t len = ab_builtin_name_len(w, 0);
-		const struct value *value;
-		struct ab_word text;
 
 		if (ab_builtin_is_any_name(c, w))
 			ab_run_set_any(run);
 		if (!len || !ab_builtin_is_exact(w, len))
 			continue;
 		if (is_local)
-			note_local(run, w->text, len);
-		if (has_letter(letters, 'n') && !is_export) {
+			begin_local(run, w->text, len);
+		if (is_reference)
 			refer(run, c, w, len);
-			continue;
-		}
-		if (len == w->len) {
-			value = ab_run_value(run, w->text, len);
-			if (is_local && !flags)
-				value = &ab_run_unset;
-			ab_run_assign(run, w->text, len, value, flags);
-			continue;
-		}
-		value = ab_run_unknown(run, ab_run_blend(run, w, 1));
-		if (w->text[len] == '=' && !(flags & VARIABLE_INTEGER) &&
-		    !has_letter(letters, 'n') && !has_letter(letters, 'u') &&
-		    !has_letter(letters, 'l') && !has_letter(letters, 'a') &&
-		    !has_letter(letters, 'A')) {
-			text = ab_builtin_tail(run, w, len + 1);
-			value = ab_run_scalar(run, &text);
-		}
-		ab_run_assign(run, w->text, len, value, flags);
+		else
+			declare_name(run, &d, w, len);
 	}
+}
+
+/* `unset a` and `unset 'a[i]'`; with -n a reference itself. */
+static void unset(struct ab_shell_run *run, const struct ab_word *w,
+		  uint32_t len, bool is_reference)
+{
+	struct variable *v = ab_run_find(run, w->text, len);
+	struct ab_word key = *w;
+
+	if (len == w->len && is_reference && v) {
+		ab_run_restore(run, v, &ab_run_unset);
+		return;
+	}
+	if (len == w->len) {
+		ab_run_assign(run, w->text, len, &ab_run_unset, 0);
+		return;
+	}
+	key.text += len + 1;
+	key.len = w->len - len > 1 ? w->len - len - 2 : 0;
+	if (w->hole_count || w->text[w->len - 1] != ']' ||
+	    ab_word_equals(&key, "@") || ab_word_equals(&key, "*"))
+		key.len = 0;
+	ab_run_assign(run, w->text, len,
+		      key.len && v && v->when ?
+			      ab_value_without(run, ab_run_value_of(run, v),
+					       &key) :
+			      ab_run_unknown(run, NULL),
+		      0);
 }
 
 static void effect_unset(struct ab_shell_run *run,
@@ -295,11 +381,7 @@ static void effect_unset(struct ab_shell_run *run,
 		if (ab_builtin_is_any_name(c, &argv[i]))
 			ab_run_set_any(run);
 		if (len && ab_builtin_is_exact(&argv[i], len))
-			ab_run_assign(run, argv[i].text, len,
-				      len == argv[i].len ?
-					      &ab_run_unset :
-					      ab_run_unknown(run, NULL),
-				      0);
+			unset(run, &argv[i], len, strchr(letters, 'n'));
 	}
 }
 

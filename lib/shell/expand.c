@@ -541,13 +541,13 @@ static void add_part(struct ab_shell_run *run,
 
 static void add_parts(struct ab_shell_run *run,
 		      const struct ab_shell_tree *tree,
-		      const struct part *part, bool at_start, bool is_value,
-		      struct segments *list)
+		      const struct part *part, const struct part *end,
+		      bool at_start, bool is_value, struct segments *list)
 {
 	struct open *o = NULL;
 	struct segment *mark;
 
-	for (; part && !run->arena->is_full; part = part->next) {
+	for (; part != end && !run->arena->is_full; part = part->next) {
 		bool was_start = at_start;
 
 		at_start = false;
@@ -586,6 +586,32 @@ static void add_parts(struct ab_shell_run *run,
 	}
 	while (o) /* the text ended inside */
 		o = close_part(run, tree, o, NULL, list);
+}
+
+bool ab_expand_subscript(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct word *word, struct ab_word *out)
+{
+	const char *text = (const char *)tree->text + word->begin;
+	const struct part *end = word->parts;
+	uint32_t from = 0, behind;
+	struct segments list = { NULL, &list.first };
+	struct fields f = { 0 };
+
+	while (end && end->kind != PART_ASSIGN)
+		end = end->next;
+	while (from < word->assign && ab_shell_name[(unsigned char)text[from]])
+		from++;
+	if (from + 3 > word->assign || text[from] != '[' || !word->parts)
+		return false;
+	behind = text[word->assign - 2] == '+' ? 3 : 2;
+	add_parts(run, tree, word->parts, end, false, false, &list);
+	ab_expand_fields(run, list.first, EXPAND_ONE, &f);
+	if (!f.count || f.words->len < from + 1 + behind)
+		return false;
+	*out = ab_builtin_tail(run, f.words, from + 1);
+	out->len -= behind;
+	return true;
 }
 
 static void split_braces(struct ab_shell_run *run, struct segment *list,
@@ -716,7 +742,8 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 				 true, true, is_last_part(parts), &list);
 			parts = parts->next;
 		}
-		add_parts(run, tree, parts, !name, is_value || name, &list);
+		add_parts(run, tree, parts, NULL, !name, is_value || name,
+			  &list);
 	}
 	if (mode == EXPAND_FIELDS && (word->flags & WORD_BRACE))
 		split_braces(run, list.first, out);

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "shell/param.h"
 
 /* Whose bytes it is made of, of what is known of it in part. */
@@ -115,7 +116,9 @@ static const struct ab_word *positional(const struct value *all, uint32_t n)
 {
 	static const struct ab_word empty = { .text = "" };
 
-	if (all->kind != VALUE_ARRAY || n == 0)
+	if (all->kind != VALUE_ARRAY || n == 0 ||
+	    (all->is_loose &&
+	     (n > all->count || ab_value_is_loose(all->words, n))))
 		return NULL;
 	return n <= all->count ? &all->words[n - 1] : &empty;
 }
@@ -167,7 +170,8 @@ static bool find_special(struct expansion *e, const char *text, uint32_t len)
 		e->value = ab_run_value(e->run, "@", 1);
 		w = ab_run_low(e->run, sizeof(*w));
 		digits = ab_run_low(e->run, 24);
-		if (e->value->kind == VALUE_ARRAY && w && digits) {
+		if (e->value->kind == VALUE_ARRAY && !e->value->is_loose &&
+		    w && digits) {
 			memset(w, 0, sizeof(*w));
 			w->text = digits;
 			w->len = ab_decimal(digits, e->value->count);
@@ -181,34 +185,25 @@ static bool find_special(struct expansion *e, const char *text, uint32_t len)
 /* a[i] with i known, a[@] and a[*]; without an index a[0]. */
 static void find_element(struct expansion *e, struct segment *index)
 {
-	struct ab_word w;
-	int64_t i = 0;
+	struct ab_word w = { .text = "0", .len = 1 };
+	bool is_known = true;
 
 	e->word = NULL;
 	if (e->value->kind == VALUE_SCALAR)
 		e->word = e->value->words;
-	if (!e->param->has_index) {
-		if (e->value->kind == VALUE_ARRAY && e->value->count)
-			e->word = e->value->words;
-		return;
-	}
-	if (e->param->letter && e->param->op != OP_AT) {
+	if (e->param->has_index && e->param->letter && e->param->op != OP_AT) {
 		e->is_all = true;
 		e->all = e->param->letter;
 		return;
 	}
-	ab_param_argument(e, index, EXPAND_ONE, &w);
-	if (w.hole_count || !ab_arith(e->run, w.text, w.len, &i)) {
-		e->word = NULL;
-		return;
-	}
-	if (e->value->kind != VALUE_ARRAY)
-		return;
-	if (i < 0)
-		i += e->value->count;
-	if (i >= 0 && i < e->value->count)
-		e->word = &e->value->words[i];
-	else
+	if (e->param->has_index)
+		ab_param_argument(e, index, EXPAND_ONE, &w);
+	if (e->value->kind == VALUE_ARRAY ||
+	    (e->value->kind == VALUE_SCALAR && e->param->has_index))
+		e->word = ab_value_element(e->run, e->value, &w, &is_known);
+	if (is_known && !e->word && e->value->kind == VALUE_ARRAY)
+		e->value = &ab_run_unset;
+	else if (is_known && !e->word && e->value->kind == VALUE_SCALAR)
 		e->value = &ab_run_unset;
 }
 
@@ -216,12 +211,11 @@ static void find_element(struct expansion *e, struct segment *index)
 static void find_default(struct expansion *e)
 {
 	const struct ab_shell_context *c = e->run->context;
-	static const struct ab_word ifs = { .text = " \t\n", .len = 3 };
 	char first = e->name[0];
 	struct segment *s;
 
 	/* what the names of all others here begin with */
-	if (first != 'H' && first != 'I' && first != 'S' && first != 'B') {
+	if (first != 'H' && first != 'S' && first != 'B') {
 		add_unknown(e);
 	} else if (strcmp(e->name, "HOME") == 0) {
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_HOME, e->span,
@@ -230,8 +224,6 @@ static void find_default(struct expansion *e)
 			s->text = c->home ? c->home : "~";
 			s->len = c->home ? c->home_len : 1;
 		}
-	} else if (strcmp(e->name, "IFS") == 0) {
-		ab_param_add_word(e, &ifs);
 	} else if (strcmp(e->name, "SHELL") == 0 ||
 		   strcmp(e->name, "BASH") == 0) {
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
@@ -279,16 +271,58 @@ static const struct value *read_value(struct ab_shell_run *run,
 	return first;
 }
 
+/* What a reference leads to; ${!x} asks for its name. */
+static AB_COLD struct variable *refer(struct expansion *e, struct variable *v,
+				      const char **text, uint32_t *len)
+{
+	const struct ab_word *name = NULL;
+
+	if (e->param->is_indirect)
+		return v;
+	v = ab_run_target(e->run, v, &name);
+	if (name) {
+		*text = name->text;
+		*len = name->len;
+	}
+	return v;
+}
+
+/* What every shell sets itself, and the text left alone. */
+static AB_COLD const struct value *find_own(const struct expansion *e,
+					    const char *text)
+{
+	static const struct {
+		char name[4], value[4];
+	} own[] = { { "IFS", " \t\n" }, { "PS4", "+ " }, { "PS2", "> " } };
+	struct ab_word w = { .span = e->span };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		if (!ab_same(own[i].name, text, 3))
+			continue;
+		w.text = own[i].value;
+		w.len = (uint32_t)strlen(w.text);
+		return ab_run_scalar(e->run, &w);
+	}
+	return NULL;
+}
+
 static void find_value(struct expansion *e, const char *text, uint32_t len,
 		       struct segment *index)
 {
-	const struct variable *v = NULL;
+	struct variable *v = NULL;
+	const struct value *own = NULL;
 
 	e->is_all = false;
 	e->word = NULL;
 	if (!find_special(e, text, len)) {
 		v = ab_run_find(e->run, text, len);
+		if (AB_UNLIKELY(v && v->flags & VARIABLE_NAMEREF))
+			v = refer(e, v, &text, &len);
 		e->value = ab_run_value_of(e->run, v);
+		if (AB_UNLIKELY(len == 3) &&
+		    (!v || !v->when || v->when < e->run->child) &&
+		    (own = find_own(e, text)))
+			e->value = own;
 		e->is_given = v && e->value->kind == VALUE_UNKNOWN;
 		if (e->value->one && e->value->one->kind == VALUE_SCALAR &&
 		    e->param->op != OP_OTHER && !e->param->has_index)
@@ -410,6 +444,33 @@ static void add_break(struct expansion *e, const char *joint)
 	s->flags = SEGMENT_BREAK;
 	if (!joint)
 		s->hole = AB_HOLE_BYTES;
+}
+
+/* ${!a[@]} */
+static bool find_keys(struct expansion *e)
+{
+	struct value *keys = ab_run_low(e->run, sizeof(*keys));
+	struct ab_word *words;
+
+	if (e->value->kind != VALUE_ARRAY || e->value->is_loose || !keys)
+		return false;
+	*keys = *e->value;
+	keys->words = e->value->keys;
+	e->value = keys;
+	if (keys->words)
+		return true;
+	keys->words = words = ab_run_low(e->run, keys->count * sizeof(*words));
+	for (uint32_t i = 0; words && i < keys->count; i++) {
+		char *digits = ab_run_low(e->run, 24);
+
+		if (!digits)
+			return false;
+		memset(&words[i], 0, sizeof(*words));
+		words[i].text = digits;
+		words[i].len = ab_decimal(digits, i);
+		words[i].span = e->span;
+	}
+	return words;
 }
 
 static void add_all(struct expansion *e)
@@ -552,7 +613,8 @@ static bool length(struct expansion *e)
 	char *digits = ab_run_low(e->run, 24);
 	uint32_t n;
 
-	if (!digits || !is_known(e) || (e->word && e->word->hole_count))
+	if (!digits || !is_known(e) || (e->word && e->word->hole_count) ||
+	    (e->is_all && e->value->is_loose))
 		return false;
 	if (e->is_all)
 		n = e->value->count;
@@ -575,6 +637,22 @@ static bool is_home_trim(struct expansion *e, struct segment *args)
 	return w.len == 1 && w.text[0] == '/';
 }
 
+/* ${a[@]#x}: each word by itself. */
+static bool edit_all(struct expansion *e, struct segment *args)
+{
+	const struct value *v = e->value;
+	struct value *edited = ab_run_low(e->run, sizeof(*edited));
+	struct ab_word *words = ab_param_edit_words(e, args);
+
+	if (!edited || !words)
+		return false;
+	*edited = *v;
+	edited->words = words;
+	e->value = edited;
+	add_all(e);
+	return true;
+}
+
 static bool operate(struct expansion *e, struct segment *args)
 {
 	enum param_op op = (enum param_op)e->param->op;
@@ -593,6 +671,8 @@ static bool operate(struct expansion *e, struct segment *args)
 		add_value(e);
 		return true;
 	}
+	if (e->is_all && e->value->kind == VALUE_ARRAY)
+		return edit_all(e, args);
 	if (e->is_all)
 		return false;
 	if (!e->word && e->value->kind == VALUE_UNSET) {
@@ -626,6 +706,13 @@ void ab_expand_param(struct ab_shell_run *run,
 		   param->name_len, index);
 	if (!e.name)
 		return;
+	if (param->is_indirect && e.is_all && param->has_index) {
+		if (param->op == OP_NONE && find_keys(&e))
+			add_all(&e);
+		else
+			add_unknown(&e);
+		return;
+	}
 	if (param->is_indirect && param->op != OP_NAMES) {
 		follow(&e);
 		if (!e.name)

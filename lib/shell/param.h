@@ -46,6 +46,9 @@ void ab_param_argument(struct expansion *e, struct segment *list,
  * not decided, and nothing was added.
  */
 bool ab_param_edit(struct expansion *e, struct segment *args);
+/* The same of each word of its value; NULL: it is not decided. */
+struct ab_word *ab_param_edit_words(struct expansion *e,
+				    struct segment *args);
 bool ab_param_slice(struct expansion *e, struct segment *args);
 /* ${@:offset:length} and that of an array: its value becomes the words of it.
  * False: it is not decided. */

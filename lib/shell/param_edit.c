@@ -91,8 +91,14 @@ static void charge(struct ab_shell_run *run, uint64_t steps)
 						       run->expansion;
 }
 
+/* What stands behind the operator, as words. */
+struct edit {
+	struct ab_word pattern, to;
+	bool is_text; /* something stands there */
+};
+
 /* # ## % %%. False: not decided. */
-static bool trim(struct expansion *e, struct segment *args)
+static bool trim(struct expansion *e, const struct edit *edit)
 {
 	enum param_op op = (enum param_op)e->param->op;
 	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
@@ -100,17 +106,16 @@ static bool trim(struct expansion *e, struct segment *args)
 	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
 							4096;
 	uint64_t before = steps;
-	struct ab_word pattern;
+	const struct ab_word *pattern = &edit->pattern;
 	uint32_t len = e->word->len;
 
-	ab_param_argument(e, args, EXPAND_PATTERN, &pattern);
-	if (!is_pattern(&pattern))
+	if (!is_pattern(pattern))
 		return false;
 	for (uint32_t i = 0; i <= len; i++) {
 		uint32_t n = is_long ? len - i : i;
-		int r = is_prefix ? match(&pattern, 0, e->word->text, n,
+		int r = is_prefix ? match(pattern, 0, e->word->text, n,
 					  &steps) :
-				    match(&pattern, 0,
+				    match(pattern, 0,
 					  e->word->text + len - n, n, &steps);
 
 		if (r < 0) {
@@ -143,15 +148,12 @@ static struct segment *after_mark(struct segment **list)
 }
 
 /* / // /# /% with a pattern that is plain text. */
-static bool replace(struct expansion *e, struct segment *args)
+static bool replace(struct expansion *e, const struct edit *edit)
 {
-	struct segment *rest = after_mark(&args);
-	struct ab_word pattern, to;
+	struct ab_word pattern = edit->pattern, to = edit->to;
 	enum param_op op = (enum param_op)e->param->op;
 	uint32_t len = e->word->len, at = 0;
 
-	ab_param_argument(e, args, EXPAND_PATTERN, &pattern);
-	ab_param_argument(e, rest, EXPAND_ONE, &to);
 	/* & is what was found, or itself: bash(1), patsub_replacement */
 	if (pattern.hole_count || (to.len && memchr(to.text, '&', to.len)))
 		return false;
@@ -284,7 +286,7 @@ bool ab_param_slice_all(struct expansion *e, struct segment *args)
 }
 
 /* ^ ^^ , ,, ~ ~~ without a pattern. */
-static bool change_case(struct expansion *e, struct segment *args)
+static bool change_case(struct expansion *e, const struct edit *edit)
 {
 	enum param_op op = (enum param_op)e->param->op;
 	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL ||
@@ -294,7 +296,7 @@ static bool change_case(struct expansion *e, struct segment *args)
 	uint32_t len = e->word->len;
 	char *text;
 
-	if (args && (args->len || args->hole || args->next))
+	if (edit->is_text)
 		return false;
 	if (len > e->run->expansion)
 		return false;
@@ -335,29 +337,75 @@ static bool transform(struct expansion *e)
 	return true;
 }
 
-bool ab_param_edit(struct expansion *e, struct segment *args)
+static void find_arguments(struct expansion *e, struct segment *args,
+			   struct edit *edit)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	struct segment *rest = NULL;
+
+	edit->is_text = args && (args->len || args->hole || args->next);
+	if (op >= OP_REPLACE && op <= OP_REPLACE_SUFFIX)
+		rest = after_mark(&args);
+	ab_param_argument(e, args, EXPAND_PATTERN, &edit->pattern);
+	ab_param_argument(e, rest, EXPAND_ONE, &edit->to);
+}
+
+static bool apply(struct expansion *e, const struct edit *edit)
 {
 	switch ((enum param_op)e->param->op) {
 	case OP_PREFIX:
 	case OP_PREFIX_LONG:
 	case OP_SUFFIX:
 	case OP_SUFFIX_LONG:
-		return trim(e, args);
+		return trim(e, edit);
 	case OP_REPLACE:
 	case OP_REPLACE_ALL:
 	case OP_REPLACE_PREFIX:
 	case OP_REPLACE_SUFFIX:
-		return replace(e, args);
+		return replace(e, edit);
 	case OP_UPPER:
 	case OP_UPPER_ALL:
 	case OP_LOWER:
 	case OP_LOWER_ALL:
 	case OP_TOGGLE:
 	case OP_TOGGLE_ALL:
-		return change_case(e, args);
+		return change_case(e, edit);
 	case OP_AT:
 		return transform(e);
 	default:
 		return false;
 	}
+}
+
+bool ab_param_edit(struct expansion *e, struct segment *args)
+{
+	struct edit edit;
+
+	find_arguments(e, args, &edit);
+	return apply(e, &edit);
+}
+
+struct ab_word *ab_param_edit_words(struct expansion *e, struct segment *args)
+{
+	const struct value *v = e->value;
+	struct ab_word *words = ab_run_low(e->run,
+					   (v->count + 1) * sizeof(*words));
+	struct edit edit;
+
+	if (!words)
+		return NULL;
+	find_arguments(e, args, &edit);
+	for (uint32_t i = 0; i < v->count; i++) {
+		struct segments list = { NULL, &list.first };
+		struct expansion one = *e;
+
+		one.list = &list;
+		one.word = &v->words[i];
+		one.flags = SEGMENT_QUOTED;
+		if (one.word->hole_count || e->run->arena->is_full ||
+		    !apply(&one, &edit))
+			return NULL;
+		ab_param_argument(&one, list.first, EXPAND_ONE, &words[i]);
+	}
+	return words;
 }

@@ -3,6 +3,7 @@
 # guard.
 libagentbox_la_SOURCES += \
 	lib/shell/arith.c \
+	lib/shell/array.c \
 	lib/shell/brace.c \
 	lib/shell/builtin.c \
 	lib/shell/builtin_read.c \

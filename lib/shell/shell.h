@@ -159,8 +159,11 @@ struct ab_shell_assign {
 	bool is_append;	  /* += */
 	bool is_array;	  /* a=(...) or a[i]=... */
 	bool is_list;	  /* a=(...): value_count may be != 1 */
-	bool is_sparse;	  /* a=([i]=...): not one after the other from 0 */
+	bool is_odd;	  /* something in it that is not followed */
 	const struct ab_word *values;
+	/* what stands in [...]: of each value of a list (text NULL: nothing),
+	 * of a[i]= one; NULL: no value has any */
+	const struct ab_word *keys;
 	uint32_t value_count;
 	struct ab_span span; /* of all of it */
 };
@@ -271,6 +274,10 @@ struct ab_shell_command {
 	enum ab_builtin builtin; /* argv[0] */
 	const struct ab_shell_assign *assigns;
 	uint32_t assign_count;
+	/* NAME=(...) among the words of `declare` and the like, in order; in
+	 * argv they are NAME= */
+	const struct ab_shell_assign *lists;
+	uint32_t list_count;
 	const struct ab_shell_redir *redirs;
 	uint32_t redir_count;
 	struct ab_shell_place_of place;

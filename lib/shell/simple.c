@@ -87,19 +87,47 @@ uint32_t ab_visit_redirs(struct ab_shell_run *run,
 	return count;
 }
 
-/* [n]= of an array's element, where n comes next anyway. */
-static bool is_next_index(const struct ab_shell_tree *tree,
-			  const struct word *e, uint32_t next)
+/* (...) of an assignment. */
+static void expand_list(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct word *list, struct fields *values,
+			struct ab_shell_assign *a)
 {
-	const unsigned char *s = tree->text + e->begin;
-	uint32_t n = 0, i = 1;
+	struct fields keys = { 0 };
 
-	if (s[0] != '[')
-		return false;
-	for (; i < e->assign && i < 6 && ab_shell_name[s[i]] == AB_DIGIT; i++)
-		n = n * 10 + s[i] - '0';
-	return i > 1 && s[i] == ']' && s[i + 1] == '=' && n == next &&
-	       (s[1] != '0' || i == 2);
+	for (const struct word *e = list; e; e = e->next) {
+		struct ab_word *key;
+
+		ab_expand_word(run, tree, e,
+			       e->assign ? EXPAND_VALUE : EXPAND_FIELDS,
+			       values);
+		if (!e->assign && !keys.count)
+			continue;
+		/* those in front of it have none */
+		while (keys.count < values->count &&
+		       ab_fields_new(run, &keys))
+			;
+		if (!e->assign || keys.count != values->count)
+			continue;
+		key = &keys.words[keys.count - 1];
+		a->is_odd |= !ab_expand_subscript(run, tree, e, key) ||
+			     tree->text[e->begin + e->assign - 2] == '+';
+	}
+	a->keys = keys.count == values->count ? keys.words : NULL;
+	a->is_odd |= keys.count && !a->keys;
+}
+
+/* Of a[i]=; a hole where nobody knows. */
+static const struct ab_word *expand_key(struct ab_shell_run *run,
+					const struct ab_shell_tree *tree,
+					const struct word *w)
+{
+	static const struct ab_hole any = { .kind = AB_HOLE_BYTES };
+	static const struct ab_word unknown = { .text = "", .holes = &any,
+						.hole_count = 1 };
+	struct ab_word *key = ab_run_low(run, sizeof(*key));
+
+	return key && ab_expand_subscript(run, tree, w, key) ? key : &unknown;
 }
 
 static void expand_assign(struct ab_shell_run *run,
@@ -133,16 +161,11 @@ static void expand_assign(struct ab_shell_run *run,
 		array = array->next;
 	if (!array) {
 		ab_expand_word(run, tree, w, EXPAND_VALUE, &values);
+		if (AB_UNLIKELY(a->is_array))
+			a->keys = expand_key(run, tree, w);
 	} else {
 		a->is_array = a->is_list = true;
-		for (const struct word *e = array->u.words; e; e = e->next) {
-			a->is_sparse |= e->assign &&
-					!is_next_index(tree, e, values.count);
-			ab_expand_word(run, tree, e,
-				       e->assign ? EXPAND_VALUE :
-						   EXPAND_FIELDS,
-				       &values);
-		}
+		expand_list(run, tree, array->u.words, &values, a);
 	}
 	a->values = values.words;
 	a->value_count = values.count;
@@ -154,6 +177,26 @@ static bool declares(const struct ab_word *w)
 	       (AB_BUILTIN(EXPORT) | AB_BUILTIN(LOCAL) |
 		AB_BUILTIN(READONLY) | AB_BUILTIN(DECLARE) |
 		AB_BUILTIN(TYPESET));
+}
+
+/* NAME=(...) of `declare` and the like. */
+static AB_COLD void expand_lists(struct ab_shell_run *run,
+				 const struct ab_shell_tree *tree,
+				 const struct word *name,
+				 struct ab_shell_command *c)
+{
+	uint32_t count = 0;
+	struct ab_shell_assign *lists;
+
+	for (const struct word *w = name->next; w; w = w->next)
+		count += (w->flags & WORD_ARRAY) != 0;
+	lists = ab_run_low(run, count * sizeof(*lists));
+	if (!lists)
+		return;
+	c->lists = lists;
+	for (const struct word *w = name->next; w; w = w->next)
+		if (w->flags & WORD_ARRAY)
+			expand_assign(run, tree, w, &lists[c->list_count++]);
 }
 
 /* A command of nothing but exact words. */
@@ -217,7 +260,7 @@ static void expand_command(struct ab_shell_run *run,
 {
 	const struct word *name = expand_assigns(run, tree, cmd, c);
 	struct fields argv = { .room = cmd->word_count };
-	bool has_name = false;
+	bool has_name = false, has_list = false;
 
 	if (!cmd->words)
 		return;
@@ -225,6 +268,7 @@ static void expand_command(struct ab_shell_run *run,
 	if (!argv.words)
 		return;
 	for (const struct word *w = name; w; w = w->next) {
+		has_list |= w->flags & WORD_ARRAY;
 		if (ab_tree_is_exact(w) && argv.count < argv.room)
 			put_exact(tree, w, &argv.words[argv.count++]);
 		else
@@ -243,6 +287,8 @@ static void expand_command(struct ab_shell_run *run,
 		c->builtin = !name->parts && ab_tree_is_exact(name) ?
 				     (enum ab_builtin)cmd->builtin :
 				     ab_shell_builtin(&argv.words[0]);
+	if (AB_UNLIKELY(has_list) && argv.count && declares(argv.words))
+		expand_lists(run, tree, name, c);
 }
 
 /* What goes to stdout does not go to the stream. */
@@ -589,6 +635,7 @@ static bool read_command(struct ab_shell_run *run,
 	*out = *c;
 	out->argv = NULL;
 	out->argc = 0;
+	out->list_count = 0;
 	out->is_kept = false; /* its words are new ones, which do not stay */
 	run->reading = reading;
 	run->is_reading = true;
@@ -674,6 +721,8 @@ static inline void begin_command(const struct ab_shell_tree *tree,
 	c->builtin = AB_BUILTIN_NONE;
 	c->assigns = NULL;
 	c->assign_count = 0;
+	c->lists = NULL;
+	c->list_count = 0;
 	c->redirs = NULL;
 	c->redir_count = 0;
 	c->place = *place;

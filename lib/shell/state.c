@@ -90,6 +90,11 @@ const struct value *ab_run_value(const struct ab_shell_run *run,
 	return ab_run_value_of(run, ab_run_find(run, name, len));
 }
 
+static bool is_text(const struct value *v)
+{
+	return v->kind == VALUE_SCALAR || v->kind == VALUE_ARRAY;
+}
+
 static bool is_named(const struct variable *v, const char *name, size_t len)
 {
 	return v->len == len && ab_same(v->name, name, len);
@@ -190,6 +195,72 @@ static AB_COLD void write_through(struct ab_shell_run *run,
 					 ab_run_value_of(run, to)));
 }
 
+/* References that lead to references. */
+#define MAX_REFERENCES 8
+
+static const struct ab_word *reference_of(const struct ab_shell_run *run,
+					  const struct variable *v)
+{
+	const struct value *value = ab_run_value_of(run, v);
+
+	/* no other that is not known has a word */
+	return v->flags & VARIABLE_NAMEREF && value->kind == VALUE_UNKNOWN &&
+			       value->count ?
+		       value->words :
+		       NULL;
+}
+
+struct variable *ab_run_target(const struct ab_shell_run *run,
+			       struct variable *v, const struct ab_word **name)
+{
+	const struct ab_word *w;
+
+	for (uint32_t i = 0; v && (w = reference_of(run, v)); i++) {
+		if (i == MAX_REFERENCES)
+			return NULL;
+		*name = w;
+		v = ab_run_find(run, w->text, w->len);
+	}
+	return v;
+}
+
+/* The variable that is set when v is. */
+static AB_COLD struct variable *target_of(struct ab_shell_run *run,
+					  struct variable *v)
+{
+	const struct ab_word *name = NULL;
+	struct variable *to = ab_run_target(run, v, &name);
+
+	if (!to && name)
+		to = make_variable(run, name->text, name->len,
+				   hash_of(name->text, name->len));
+	return to;
+}
+
+/* Who assigns it did not look at what `declare` said of the variable, or at
+   its being an array, of which it is the first element. */
+static AB_COLD const struct value *fitting(struct ab_shell_run *run,
+					   struct variable *v,
+					   const struct value *value)
+{
+	const struct value *old = ab_run_value_of(run, v);
+	struct ab_shell_assign a = { .values = value->words,
+				     .value_count = value->count };
+
+	if (value->attributes || !is_text(value))
+		return value;
+	if ((v->flags & VARIABLE_ATTRIBUTED) &&
+	    (old->attributes || (old->kind == VALUE_UNKNOWN && v->when)))
+		return ab_value_with(
+			run,
+			ab_run_unknown(run, ab_run_blend(run, value->words,
+							 value->count)),
+			old->attributes);
+	return old->kind == VALUE_ARRAY && value->kind == VALUE_SCALAR ?
+		       ab_value_assigned(run, old, 0, &a) :
+		       value;
+}
+
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags)
 {
@@ -200,9 +271,14 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		value = &unknown_value;
 	if (!v)
 		v = make_variable(run, name, len, hash);
+	if (AB_UNLIKELY(v && v->flags & VARIABLE_NAMEREF))
+		v = target_of(run, v);
 	if (!v)
 		return; /* the run ends with LIMIT */
 	v->flags |= flags;
+	if (AB_UNLIKELY(v->flags & VARIABLE_ATTRIBUTED ||
+			v->value->kind == VALUE_ARRAY))
+		value = fitting(run, v, value);
 	set_value(run, v, value);
 	if (AB_UNLIKELY(v->flags & VARIABLE_NAMEREF))
 		write_through(run, v, value);
@@ -214,12 +290,28 @@ void ab_run_restore(struct ab_shell_run *run, struct variable *v,
 	set_value(run, v, value);
 }
 
+/* Not known itself; its word is the name. */
+static const struct value *referring(struct ab_shell_run *run,
+				     const struct ab_word *name)
+{
+	struct value *value = ab_run_high(run, sizeof(*value));
+
+	if (!value)
+		return &unknown_value;
+	*value = unknown_value;
+	value->words = name;
+	value->count = 1;
+	return value;
+}
+
 void ab_run_refer(struct ab_shell_run *run, const char *name, size_t len,
 		  const struct ab_word *target, bool is_sure)
 {
 	uint32_t hash = hash_of(name, len);
 	struct variable *v = find(run, name, len, hash);
 	const struct ab_word *kept = target ? ab_run_keep(run, target) : NULL;
+	const struct value *value = kept ? referring(run, kept) :
+					   &unknown_value;
 
 	if (!v)
 		v = make_variable(run, name, len, hash);
@@ -230,7 +322,7 @@ void ab_run_refer(struct ab_shell_run *run, const char *name, size_t len,
 	v->flags |= VARIABLE_NAMEREF;
 	v->refers = kept ? kept->text : NULL;
 	v->refers_len = kept ? kept->len : 0;
-	set_value(run, v, &unknown_value);
+	set_value(run, v, value);
 }
 
 /* Whether the bytes stay where they are as long as the run. */
@@ -336,6 +428,9 @@ const struct value *ab_run_scalar(struct ab_shell_run *run,
 	value->words = kept;
 	value->count = 1;
 	value->kind = VALUE_SCALAR;
+	value->attributes = 0;
+	value->is_loose = false;
+	value->keys = NULL;
 	value->origin = NULL;
 	value->one = value->other = NULL;
 	return value;
@@ -362,6 +457,9 @@ const struct value *ab_run_array(struct ab_shell_run *run,
 	value->words = copy;
 	value->count = count;
 	value->kind = VALUE_ARRAY;
+	value->attributes = 0;
+	value->is_loose = ab_value_is_loose(copy, count);
+	value->keys = NULL;
 	value->origin = NULL;
 	value->one = value->other = NULL;
 	return value;
@@ -391,18 +489,15 @@ static inline bool same_value(const struct value *a, const struct value *b)
 	if (a == b)
 		return true;
 	if (a->kind != b->kind || a->count != b->count ||
+	    a->attributes != b->attributes || !a->keys != !b->keys ||
 	    a->origin != b->origin || a->one != b->one ||
 	    a->other != b->other)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
-		if (!ab_run_same_word(&a->words[i], &b->words[i]))
+		if (!ab_run_same_word(&a->words[i], &b->words[i]) ||
+		    (a->keys && !ab_run_same_word(&a->keys[i], &b->keys[i])))
 			return false;
 	return true;
-}
-
-static bool is_text(const struct value *v)
-{
-	return v->kind == VALUE_SCALAR || v->kind == VALUE_ARRAY;
 }
 
 /* One of the first few that it may be. */

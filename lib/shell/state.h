@@ -16,14 +16,26 @@ enum value_kind {
 	VALUE_UNSET,
 	VALUE_UNKNOWN,
 	VALUE_SCALAR, /* words[0] */
-	VALUE_ARRAY   /* words[0..count-1], at 0..count-1 */
+	VALUE_ARRAY   /* words[0..count-1], at 0..count-1 or at `keys` */
+};
+
+/* Of `declare`: what becomes of a text that is assigned. */
+enum value_attributes {
+	VALUE_INTEGER = 1,
+	VALUE_LOWER = 2,
+	VALUE_UPPER = 4,
+	VALUE_MAP = 8,	/* -A */
+	VALUE_LIST = 16 /* -a: of a declaration; then it is an ARRAY */
 };
 
 /* Immutable once made; lives at the high end of the arena. */
 struct value {
 	const struct ab_word *words;
 	uint32_t count;
-	uint8_t kind; /* enum value_kind */
+	uint8_t kind;	    /* enum value_kind */
+	uint8_t attributes; /* enum value_attributes */
+	bool is_loose;	    /* one of the words may be many, or none */
+	const struct ab_word *keys;
 	struct ab_stream *origin;
 	/* UNKNOWN, but one of two arrays, or of two scalars: after
 	 * `[ c ] && a+=(x)` that with x and that without. Both or none. */
@@ -32,7 +44,7 @@ struct value {
 
 enum variable_flags {
 	VARIABLE_EXPORTED = 1,
-	VARIABLE_INTEGER = 2,
+	VARIABLE_ATTRIBUTED = 2, /* its value may have attributes */
 	VARIABLE_READONLY = 4,
 	VARIABLE_NAMEREF = 8,
 	VARIABLE_SHARED = 16, /* of no shell: AB_SHELL_SHARED */
@@ -53,6 +65,7 @@ struct variable {
 	uint32_t refers_len;
 	uint64_t stamp; /* of the branch that saw it last */
 	const struct value *joined;
+	const struct visit_frame *local_to; /* the innermost call */
 };
 
 /* A value that an assignment replaced, newest first. */
@@ -60,7 +73,10 @@ struct undo {
 	struct undo *older;
 	struct variable *variable;
 	const struct value *value;
-	uint64_t when;
+	union {
+		uint64_t when;
+		const struct visit_frame *local_to; /* of a local */
+	};
 };
 
 /* What a variable was at the end of one of several branches. */
@@ -197,6 +213,7 @@ struct visit_frame {
 	 * LIST: run->told and where it was before what `||` stands behind */
 	const struct value *stood[2];
 	uint32_t jumps, told;
+	uint32_t uncertain; /* CALL: run->uncertain when it began */
 	struct undo *again; /* LOOP: where its last round began */
 	struct ab_shell_scope scope;
 	/* TEXT, CALL */
@@ -313,6 +330,11 @@ void ab_run_restore(struct ab_shell_run *run, struct variable *v,
  * not refer to another one any more. */
 void ab_run_refer(struct ab_shell_run *run, const char *name, size_t len,
 		  const struct ab_word *target, bool is_sure);
+/* What it surely refers to, or itself; NULL: a variable that was never set.
+ * *name is that of what comes back, if it is another. */
+struct variable *ab_run_target(const struct ab_shell_run *run,
+			       struct variable *v,
+			       const struct ab_word **name);
 /* A variable was set, and nobody knows which. */
 static inline void ab_run_set_any(struct ab_shell_run *run)
 {
@@ -324,6 +346,30 @@ static inline uint64_t ab_run_losses(const struct ab_shell_run *run)
 {
 	return run->forgotten + run->unnamed;
 }
+
+/* array.c: what an assignment makes of an old value, of which nothing changes.
+ * The new one has the attributes. */
+const struct value *ab_value_assigned(struct ab_shell_run *run,
+				      const struct value *old,
+				      uint32_t attributes,
+				      const struct ab_shell_assign *a);
+/* `declare` of a name alone. */
+const struct value *ab_value_declared(struct ab_shell_run *run,
+				      const struct value *old,
+				      uint32_t attributes);
+const struct value *ab_value_with(struct ab_shell_run *run,
+				  const struct value *v, uint32_t attributes);
+/* `unset 'a[i]'` */
+const struct value *ab_value_without(struct ab_shell_run *run,
+				     const struct value *old,
+				     const struct ab_word *subscript);
+/* Some of the words may be many, or none. */
+bool ab_value_is_loose(const struct ab_word *words, uint32_t count);
+/* ${a[i]} of an array; NULL: it has none, or nobody knows. */
+const struct ab_word *ab_value_element(struct ab_shell_run *run,
+				       const struct value *v,
+				       const struct ab_word *subscript,
+				       bool *is_known);
 
 /* A word that stays. */
 const struct ab_word *ab_run_keep(struct ab_shell_run *run,
@@ -404,6 +450,10 @@ enum expand_mode {
 void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		    const struct word *word, enum expand_mode mode,
 		    struct fields *out);
+/* What stands between the [ and ] of NAME[...]=; false: there is nothing. */
+bool ab_expand_subscript(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct word *word, struct ab_word *out);
 /* One word, whatever happens. */
 void ab_expand_one(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		   const struct word *word, enum expand_mode mode,

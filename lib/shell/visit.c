@@ -568,7 +568,7 @@ static void begin_passing(struct ab_shell_run *run, struct visit_frame *f,
 			  const struct passing *p, bool is_child)
 {
 	for (; p; p = p->next) {
-		const struct variable *v;
+		struct variable *v;
 		struct undo *u = ab_run_high(run, sizeof(*u));
 
 		if (!u)
@@ -579,7 +579,9 @@ static void begin_passing(struct ab_shell_run *run, struct visit_frame *f,
 		v = ab_run_find(run, p->name, p->len);
 		if (!v)
 			continue;
-		u->variable = (struct variable *)(uintptr_t)v;
+		u->variable = v;
+		u->local_to = v->local_to;
+		v->local_to = f;
 		u->older = f->locals;
 		f->locals = u;
 	}
@@ -587,8 +589,10 @@ static void begin_passing(struct ab_shell_run *run, struct visit_frame *f,
 
 static void end_passing(struct ab_shell_run *run, struct visit_frame *f)
 {
-	for (struct undo *u = f->locals; u; u = u->older)
+	for (struct undo *u = f->locals; u; u = u->older) {
 		ab_run_restore(run, u->variable, u->value);
+		u->variable->local_to = u->local_to;
+	}
 }
 
 void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
@@ -684,6 +688,7 @@ static void begin_arguments(struct ab_shell_run *run, struct visit_frame *f)
 	u->variable = ab_run_find(run, "@", 1);
 	if (!u->variable)
 		return;
+	u->local_to = u->variable->local_to;
 	u->older = f->locals;
 	f->locals = u;
 }
@@ -822,6 +827,7 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 	begin_passing(run, f, passing, false);
 	ab_run_assign(run, "@", 1,
 		      ab_run_array(run, c->argv + 1, c->argc - 1), 0);
+	f->uncertain = run->uncertain;
 	f->undo = ab_run_branch(run);
 	f->jumps = run->jumps;
 	ab_run_stands(run, f->stood);
