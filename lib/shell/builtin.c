@@ -471,6 +471,14 @@ static void effect_shift(struct ab_shell_run *run,
 		ab_run_assign(run, "@", 1, NULL, 0);
 		return;
 	}
+	if (all->is_loose && (n < 0 || n > all->count ||
+			      ab_value_is_loose(all->words, (uint32_t)n))) {
+		ab_run_assign(run, "@", 1,
+			      ab_run_unknown(run, ab_run_blend(run, all->words,
+							       all->count)),
+			      0);
+		return;
+	}
 	if (n < 0 || n > all->count)
 		return;
 	rest = ab_run_high(run, sizeof(*rest));

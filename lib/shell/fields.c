@@ -454,17 +454,39 @@ static void split(struct builder *b, const struct segment *s)
 	}
 }
 
+/* The $9 of $IFS$9-rf: what no text has set stands there to end a name, and is
+   empty to who wrote that. */
+static bool is_glue(const struct builder *b, const struct segment *s)
+{
+	const struct variable *v;
+
+	if (s->hole != AB_HOLE_FIELDS || !s->name || s->origin || !s->next ||
+	    (s->next->flags & SEGMENT_SPLIT) || !s->next->len)
+		return false;
+	v = ab_run_find(b->run, s->name, strlen(s->name));
+	return !v || !v->when;
+}
+
+/* $9, $@: of a call they are known, and the text itself has none. */
+static bool is_argument(const struct segment *s)
+{
+	return !s->name[1] && strchr("123456789@*", *s->name);
+}
+
 /* More than one field, or none. */
 static void split_fields(struct ab_shell_run *run, struct segment *list,
 			 enum expand_mode mode, struct fields *out)
 {
 	struct builder b = { .run = run, .out = out, .mode = mode };
 	struct segment *next;
-	bool none = false;
+	bool none = false, is_begun = false;
 
 	b.field.tail = &b.field.first;
 	for (; list; list = next) {
 		next = list->next;
+		if (AB_UNLIKELY(is_begun) && is_glue(&b, list))
+			list->hole = is_argument(list) ? 0 : AB_HOLE_LIKELY;
+		is_begun = false;
 		if (list->flags & SEGMENT_NONE) {
 			none = true;
 		} else if (list->flags & SEGMENT_BREAK) {
@@ -478,6 +500,7 @@ static void split_fields(struct ab_shell_run *run, struct segment *list,
 		} else if ((list->flags & SEGMENT_SPLIT) && !list->hole &&
 			   mode == EXPAND_FIELDS) {
 			split(&b, list);
+			is_begun = !b.field.first;
 		} else {
 			take(&b, list);
 		}
