@@ -599,7 +599,9 @@ static void check_result(struct visit *v, const struct ab_shell_result *r)
 	switch (r->status) {
 	case AB_SHELL_OK:
 	case AB_SHELL_STOPPED:
-		break;
+		if (!r->lacks_end)
+			break;
+		/* fall through */
 	case AB_SHELL_UNTERMINATED:
 	case AB_SHELL_SYNTAX:
 		ab_check_known(c, AB_KNOWN_UNTERMINATED, AB_V_ASK, &w);

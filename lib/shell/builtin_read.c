@@ -356,6 +356,65 @@ static void read_names(struct ab_shell_run *run,
 	}
 }
 
+/* The blanks that are taken off at both ends; false: nobody knows. */
+static bool strips(struct ab_shell_run *run, const struct ab_shell_command *c,
+		   const char **ends, uint32_t *count)
+{
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		if (strcmp(a->name, "IFS") != 0)
+			continue;
+		*count = 0;
+		return a->value_count == 1 && !a->values->len &&
+		       !a->values->hole_count;
+	}
+	return ab_run_ifs(run, ends, count);
+}
+
+/* read -d '': all that there is. */
+static const struct value *read_whole(struct ab_shell_run *run,
+				      const struct ab_shell_command *c,
+				      const struct ab_word *in, bool is_raw)
+{
+	uint32_t begin = 0, end = in->len, first = in->len, last = 0;
+	struct ab_word w = *in;
+	const char *ends;
+	uint32_t count;
+
+	if (memchr(in->text, 0, in->len) ||
+	    (!is_raw && memchr(in->text, '\\', in->len)) ||
+	    !strips(run, c, &ends, &count))
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	if (in->hole_count) {
+		first = in->holes[0].at;
+		last = in->holes[in->hole_count - 1].at +
+		       in->holes[in->hole_count - 1].len;
+	}
+	while (begin < first && memchr(" \t\n", in->text[begin], 3) &&
+	       memchr(ends, in->text[begin], count))
+		begin++;
+	while (end > begin && end > last &&
+	       memchr(" \t\n", in->text[end - 1], 3) &&
+	       memchr(ends, in->text[end - 1], count))
+		end--;
+	w.len = end;
+	while (w.map_count > 1 && w.map[w.map_count - 1].at >= end)
+		w.map_count--;
+	if (!begin)
+		return ab_run_scalar(run, &w);
+	w = ab_builtin_tail(run, &w, begin);
+	return ab_run_scalar(run, &w);
+}
+
+/* `-d ''`, which takes all there is up to a NUL. */
+static bool ends_at_nul(const struct ab_word *argv, uint32_t argc, uint32_t i)
+{
+	return (ab_word_equals(&argv[i], "-d") ||
+		ab_word_equals(&argv[i], "-rd")) &&
+	       i + 1 < argc && !argv[i + 1].len && !argv[i + 1].hole_count;
+}
+
 /* What it is in the first round, and nobody knows later. */
 static const struct value *perhaps(struct ab_shell_run *run,
 				   struct ab_stream *origin,
@@ -373,7 +432,7 @@ void ab_builtin_read(struct ab_shell_run *run,
 	bool is_first;
 	const struct ab_word *in = input_of(run, c, &origin, &is_first);
 	uint32_t names = 0, last = 0;
-	bool plain = true, is_array = false;
+	bool plain = true, is_array = false, is_whole = false, is_raw = false;
 
 	(void)tree;
 	for (uint32_t i = 1; i < argc; i++) {
@@ -381,11 +440,16 @@ void ab_builtin_read(struct ab_shell_run *run,
 		uint32_t len = ab_builtin_name_len(w, 0);
 
 		if (w->len && w->text[0] == '-') {
-			is_array |= ab_word_equals(w, "-a") ||
+			bool is_a = ab_word_equals(w, "-a") ||
 				    ab_word_equals(w, "-ra");
-			plain = plain && (ab_word_equals(w, "-r") ||
-					  ab_word_equals(w, "-a") ||
-					  ab_word_equals(w, "-ra"));
+			bool is_end = ends_at_nul(argv, argc, i);
+
+			is_array |= is_a;
+			is_whole |= is_end;
+			is_raw |= w->len > 1 && w->text[1] == 'r';
+			plain = plain &&
+				(is_a || is_end || ab_word_equals(w, "-r"));
+			i += is_end;
 			continue;
 		}
 		if (is_name(c, argv, i + 1, w, "dinNptu"))
@@ -397,10 +461,15 @@ void ab_builtin_read(struct ab_shell_run *run,
 		ab_run_assign(run, w->text, len, ab_run_unknown(run, origin),
 			      0);
 	}
-	take_line(run, c, plain);
-	if (names == 0)
+	take_line(run, c, plain && !is_whole);
+	if (names == 1 && is_whole && !is_array && plain && in && !is_first)
+		ab_run_assign(run, argv[last].text,
+			      ab_builtin_name_len(&argv[last], 0),
+			      read_whole(run, c, in, is_raw), 0);
+	else if (names == 0)
 		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
-	else if (!plain || !in || (is_first && (names > 1 || is_array)))
+	else if (!plain || is_whole || !in ||
+		 (is_first && (names > 1 || is_array)))
 		return;
 	else if (names > 1)
 		read_names(run, c, in, argv, argc);

@@ -49,26 +49,96 @@ static bool ends_in_backslash(const unsigned char *s, uint32_t begin,
 	return count & 1;
 }
 
-/* The delimiter with its quotes removed, in the arena. */
-static const unsigned char *delimiter_of(struct parser *p,
-					 const struct word *w, uint32_t *len)
+/* Those of the word itself: not what stands inside of ${ } and $(( )). */
+static const struct part *next_part(const struct part *part)
 {
+	uint32_t depth = 0;
+
+	do {
+		depth += part->kind == PART_ARITH ||
+			 part->kind == PART_INDEX ||
+			 (part->kind == PART_PARAM && part->u.param->has_args);
+		depth -= part->kind == PART_END && depth;
+		part = part->next;
+	} while (part && depth);
+	return part;
+}
+
+/* The bytes of what is expanded elsewhere, and stands for itself here. */
+static struct ab_span raw_of(const struct part *part)
+{
+	struct ab_span span = { part->begin, part->end };
+
+	switch ((enum part_kind)part->kind) {
+	case PART_COMMAND:
+	case PART_PROC_IN:
+	case PART_PROC_OUT:
+		span.begin -= 2;
+		span.end++;
+		break;
+	case PART_BACKQUOTE:
+	case PART_FUNSUB:
+		span.begin--;
+		span.end++;
+		break;
+	default:
+		break;
+	}
+	return span;
+}
+
+/* How many bytes of the delimiter a part is, without its quotes. */
+static uint32_t put_part(const struct parser *p, const struct part *part,
+			 unsigned char *out)
+{
+	struct ab_span span = raw_of(part);
+	uint32_t n = 0, used;
+
+	for (uint32_t at = span.begin; at < span.end; at++) {
+		if (part->kind == PART_ANSI && p->s[at] == '\\') {
+			n += ab_decode_escape(p->s + at, span.end - at,
+					      (char *)out + n, &used, true);
+			at += used - 1;
+			continue;
+		}
+		at += part->escapes && ab_tree_is_escape(p->s + at);
+		out[n++] = p->s[at];
+	}
+	return n;
+}
+
+/* The delimiter with its quotes removed, in the arena. */
+static const unsigned char *delimiter_of(struct parser *p, struct redir *r,
+					 uint32_t *len)
+{
+	const struct word *w = &r->target;
+	bool is_expanded = false, is_quoted = false;
 	unsigned char *text;
 	uint32_t n = 0;
 
 	*len = w->end - w->begin;
+	r->is_quoted = w->flags & WORD_QUOTED;
 	if (!w->parts)
 		return p->s + w->begin;
-	text = ab_parser_alloc(p, *len + 1);
-	for (const struct part *part = w->parts; part; part = part->next) {
-		if (part->end <= part->begin ||
-		    n + (part->end - part->begin) > *len)
+	/* a byte that is decoded may be more */
+	text = ab_parser_alloc(p, *len + 8);
+	for (const struct part *part = w->parts; part;
+	     part = next_part(part)) {
+		bool is_text = part->kind == PART_TEXT ||
+			       part->kind == PART_ANSI;
+		struct ab_span span = raw_of(part);
+
+		if (span.end <= span.begin || span.end > p->len ||
+		    n + (span.end - span.begin) > *len)
 			continue;
-		for (uint32_t at = part->begin; at < part->end; at++) {
-			at += part->escapes && ab_tree_is_escape(p->s + at);
-			text[n++] = p->s[at];
-		}
+		is_expanded |= !is_text;
+		is_quoted |= is_text && (part->flags & PART_QUOTED ||
+					 part->kind == PART_ANSI);
+		n += put_part(p, part, text + n);
 	}
+	/* the quotes of "$(x)" are the word's, those in it are not */
+	if (is_expanded)
+		r->is_quoted = is_quoted;
 	*len = n;
 	return text;
 }
@@ -78,9 +148,8 @@ static void read_body(struct parser *p, struct redir *r)
 {
 	const unsigned char *s = p->s, *newline;
 	uint32_t len, at = p->pos;
-	const unsigned char *delimiter = delimiter_of(p, &r->target, &len);
+	const unsigned char *delimiter = delimiter_of(p, r, &len);
 
-	r->is_quoted = r->target.flags & WORD_QUOTED;
 	r->body = at;
 	while (at < p->len) {
 		uint32_t begin = at, end, next;
@@ -110,6 +179,7 @@ static void read_body(struct parser *p, struct redir *r)
 		at = next;
 	}
 	r->body_end = p->pos = p->len;
+	p->lacks_end = true;
 }
 
 void ab_lex_here_documents(struct parser *p)

@@ -623,6 +623,7 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 		return NULL;
 	}
 	result->differs |= p.differs;
+	result->lacks_end |= p.lacks_end;
 	tree->is_guess = p.status != AB_SHELL_OK;
 	if (tree->is_guess && (result->status == AB_SHELL_OK ||
 			       p.status == AB_SHELL_LIMIT)) {

@@ -155,7 +155,7 @@ struct parser {
 	struct redir *waiting, **waiting_tail; /* here-documents to be read */
 	bool source; /* NULs are holes */
 	bool posix;  /* as ab_shell_limits says */
-	bool differs; /* as ab_shell_result says */
+	bool differs, lacks_end; /* as ab_shell_result says */
 	uint64_t lookahead; /* bytes that may be read ahead */
 	bool no_arith;	    /* no )) is left for a (( */
 	uint32_t semicolons; /* of the last arithmetic */

@@ -52,6 +52,9 @@ struct ab_shell_result {
 	/* Not of an error: some of what was read is other commands to dash:
 	 * $'\'', $[, [[ x || y ]] and what echo does with a backslash. */
 	bool differs;
+	/* Neither: a here-document whose delimiter does not come. All that
+	 * stands behind it is in it. */
+	bool lacks_end;
 };
 
 /* 0 means the default, which stands behind each. */

@@ -507,9 +507,6 @@ uint32_t ab_decimal(char text[24], int64_t value);
 /* output.c */
 bool ab_output_of(struct ab_shell_run *run, const struct ab_word *argv,
 		  uint32_t argc, struct ab_word *out);
-/* $'...' and printf escapes */
-uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
-			  uint32_t *used, bool is_ansi);
 
 /* builtin.c: what a command does to the state */
 void ab_builtin_effects(struct ab_shell_run *run,

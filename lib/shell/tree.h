@@ -245,6 +245,10 @@ const struct ab_shell_tree *ab_tree_plain(struct ab_arena *arena,
 struct ab_shell_limits
 ab_shell_limits_of(const struct ab_shell_limits *limits, size_t len);
 
+/* $'...' and printf escapes */
+uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
+			  uint32_t *used, bool is_ansi);
+
 /* begin..end of the tree's text as a span of the original. */
 static inline struct ab_span ab_tree_span(const struct ab_shell_tree *tree,
 					  uint32_t begin, uint32_t end)
