@@ -605,15 +605,32 @@ static bool visit_as_commands(struct ab_shell_run *run, struct visit_frame *f)
 	return true;
 }
 
-/* -v a[$(b)] in [[ ]] runs b, also when it is quoted. */
+/* -eq and the like, whose operands are arithmetic. */
+static bool is_comparison(const struct ab_word *w)
+{
+	static const char names[][4] = { "-eq", "-ne", "-lt",
+					 "-le", "-gt", "-ge" };
+
+	if (w->len != 3 || w->is_quoted)
+		return false;
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (ab_word_equals(w, names[i]))
+			return true;
+	return false;
+}
+
+/* -v a[$(b)] in [[ ]] runs b, also when it is quoted, and so does -eq. */
 static bool visit_operands(struct ab_shell_run *run, struct visit_frame *f)
 {
+	const struct ab_word *words = f->words.words;
+	uint32_t count = f->words.count;
 	bool any = false;
 
-	for (uint32_t i = 1; i < f->words.count; i++)
-		if (ab_word_equals(&f->words.words[i - 1], "-v"))
-			any |= ab_visit_embedded(run, &f->words.words[i],
-						 &f->inner);
+	for (uint32_t i = 0; i < count; i++)
+		if ((i && (ab_word_equals(&words[i - 1], "-v") ||
+			   is_comparison(&words[i - 1]))) ||
+		    (i + 1 < count && is_comparison(&words[i + 1])))
+			any |= ab_visit_embedded(run, &words[i], &f->inner);
 	return any;
 }
 

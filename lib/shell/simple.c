@@ -353,6 +353,86 @@ static struct passing *keep_assigns(struct ab_shell_run *run,
 	return list;
 }
 
+/* The one that a word of this tree stands for; NULL: none. */
+static struct alias *alias_of(const struct ab_shell_run *run,
+			      const struct ab_shell_tree *tree,
+			      const struct word *w)
+{
+	struct alias *a = run->aliases;
+	uint32_t len = w->end - w->begin;
+
+	if (w->parts || w->assign)
+		return NULL;
+	while (a && (a->len != len ||
+		     memcmp(a->name, tree->text + w->begin, len) != 0))
+		a = a->next;
+	return a && !a->is_active &&
+			       (a->tree != tree || w->begin >= a->visible) ?
+		       a :
+		       NULL;
+}
+
+static void add_source(struct ab_shell_run *run,
+		       const struct ab_shell_tree *tree, uint32_t begin,
+		       uint32_t end, struct segments *list)
+{
+	struct ab_word w = { .text = (const char *)tree->text + begin,
+			     .len = end > begin ? end - begin : 0 };
+
+	w.span = ab_tree_span(tree, begin, begin + w.len);
+	ab_segments_add_word(run, list, &w, SEGMENT_QUOTED);
+}
+
+/* Behind a value that ends in a blank the next word may be one, too (bash(1),
+   ALIASES). Where it ends. */
+static uint32_t add_aliases(struct ab_shell_run *run,
+			    const struct ab_shell_tree *tree,
+			    const struct word *w, const struct alias *a,
+			    struct segments *list)
+{
+	uint32_t end = w->end;
+
+	ab_segments_add_word(run, list, a->value, SEGMENT_QUOTED);
+	for (w = w->next; w && a->value->len; w = w->next) {
+		char last = a->value->text[a->value->len - 1];
+
+		if ((last != ' ' && last != '\t') ||
+		    !(a = alias_of(run, tree, w)))
+			break;
+		add_source(run, tree, end, w->begin, list);
+		ab_segments_add_word(run, list, a->value, SEGMENT_QUOTED);
+		end = w->end;
+	}
+	return end;
+}
+
+/* The bodies of its here-documents, which stand behind the line, with what ends
+   the last. */
+static void add_bodies(struct ab_shell_run *run,
+		       const struct ab_shell_tree *tree, const struct cmd *cmd,
+		       struct segments *list)
+{
+	const struct redir *first = NULL, *last = NULL;
+	const unsigned char *newline;
+	uint32_t end;
+
+	for (const struct redir *r = cmd->redirs; r; r = r->next) {
+		if (r->kind != AB_REDIR_HERE_DOC)
+			continue;
+		first = first ? first : r;
+		last = r;
+	}
+	if (!first || last->body_end < first->body)
+		return;
+	newline = memchr(tree->text + last->body_end, '\n',
+			 tree->len - last->body_end);
+	end = newline ? (uint32_t)(newline - tree->text) : tree->len;
+	ab_segments_add(run, list, "\n", 1,
+			ab_tree_span(tree, cmd->end, cmd->end),
+			SEGMENT_QUOTED);
+	add_source(run, tree, first->body, end, list);
+}
+
 /* An alias stands for its text with the rest of the command behind it. */
 static bool visit_alias(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
@@ -364,25 +444,19 @@ static bool visit_alias(struct ab_shell_run *run,
 	struct segments list = { NULL, &list.first };
 	struct fields fields = { 0 };
 	struct pushed pushed = { 0 };
-	struct alias *a = run->aliases;
-	struct ab_word rest = { 0 };
 	const struct ab_word *kept;
-	uint32_t len = w->end - w->begin;
+	struct alias *a;
+	uint32_t end;
 
-	if (w->parts || w->assign || cmd->redirs)
+	while (w && w->assign)
+		w = w->next;
+	a = w ? alias_of(run, tree, w) : NULL;
+	if (!a || run->text_depth >= run->limits.texts)
 		return false;
-	while (a && (a->len != len ||
-		     memcmp(a->name, tree->text + w->begin, len) != 0))
-		a = a->next;
-	if (!a || a->is_active ||
-	    (a->tree == tree && w->begin < a->visible) ||
-	    run->text_depth >= run->limits.texts)
-		return false;
-	rest.text = (const char *)tree->text + w->end;
-	rest.len = cmd->end > w->end ? cmd->end - w->end : 0;
-	rest.span = ab_tree_span(tree, w->end, w->end + rest.len);
-	ab_segments_add_word(run, &list, a->value, SEGMENT_QUOTED);
-	ab_segments_add_word(run, &list, &rest, SEGMENT_QUOTED);
+	add_source(run, tree, cmd->begin, w->begin, &list);
+	end = add_aliases(run, tree, w, a, &list);
+	add_source(run, tree, end, cmd->end, &list);
+	add_bodies(run, tree, cmd, &list);
 	ab_expand_fields(run, list.first, EXPAND_ONE, &fields);
 	kept = fields.count ? ab_run_keep(run, &fields.words[0]) : NULL;
 	if (!kept)
