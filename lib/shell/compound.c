@@ -12,7 +12,8 @@
 enum {
 	MAX_ITEMS = 16,	 /* of a list that are visited one by one */
 	MAX_FACTOR = 64, /* rounds of loops inside each other */
-	MAX_SIZE = 1 << 18 /* bytes that the rounds of one loop may make */
+	MAX_SIZE = 1 << 18, /* bytes that the rounds of one loop may make */
+	MAX_SHIFTS = 8	    /* rounds more that take arguments away */
 };
 
 /* Phases of every compound command. */
@@ -406,8 +407,43 @@ static void set_item(struct ab_shell_run *run, struct visit_frame *f,
 		      f->cmd->name_len, value, 0);
 }
 
+/* After a `for` that was seen to its end: its last item, unless it was left
+   before. */
+static void leave_item(struct ab_shell_run *run, struct visit_frame *f,
+		       const struct value *last)
+{
+	if (f->cmd->kind != CMD_FOR || !f->words.count || !is_definite(f) ||
+	    last->kind != VALUE_SCALAR)
+		return;
+	set_item(run, f,
+		 ab_run_either(run, NULL, last, ab_run_unknown(run, NULL)));
+}
+
+static uint32_t arguments(const struct ab_shell_run *run)
+{
+	const struct value *all = ab_run_value(run, "@", 1);
+
+	return all->kind == VALUE_ARRAY && !all->is_loose ? all->count : 0;
+}
+
+/* While each round of a loop takes some of the arguments away, and some are
+   left, they are known in the next. */
+static bool has_shifted(struct ab_shell_run *run, struct visit_frame *f)
+{
+	uint32_t count = arguments(run);
+	bool is_less = count && count < f->count && f->index <= MAX_SHIFTS;
+
+	f->count = count;
+	return is_less && run->factor <= 4 &&
+	       (f->cmd->end - f->cmd->begin) * MAX_SHIFTS <= MAX_SIZE;
+}
+
 static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 {
+	const struct value *last = ab_run_value(
+		run, (const char *)f->tree->text + f->cmd->name,
+		f->cmd->name_len);
+
 	/* `b=$c; c=/etc`: a round behind the last one may lead elsewhere */
 	if (f->branches && ab_run_goes_on(run, f->again))
 		run->jumps++;
@@ -416,6 +452,7 @@ static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 		run->trail = f->undo;
 	run->uncertain--;
 	run->factor = f->factor;
+	leave_item(run, f, last);
 	finish(run, f);
 }
 
@@ -443,8 +480,14 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 	}
 	if (!is_for && f->index == 0) {
 		f->index = 1;
+		f->count = arguments(run);
 		if (f->cmd->kind == CMD_SELECT)
 			set_item(run, f, NULL);
+		visit_round(run, f);
+		return;
+	}
+	if (!is_for && !f->branches && !f->is_again && has_shifted(run, f)) {
+		f->index++;
 		visit_round(run, f);
 		return;
 	}

@@ -223,6 +223,15 @@ static bool slice_numbers(struct expansion *e, struct segment *args,
 	return number_in(e, args, &b->begin);
 }
 
+/* A directory, or a list of them, that no text has set. */
+static bool is_absolute(const struct expansion *e)
+{
+	return !e->value->origin &&
+	       (strcmp(e->name, "PWD") == 0 ||
+		(!e->is_given && (strcmp(e->name, "HOME") == 0 ||
+				  strcmp(e->name, "PATH") == 0)));
+}
+
 /* ${x:offset:length} */
 bool ab_param_slice(struct expansion *e, struct segment *args)
 {
@@ -233,6 +242,10 @@ bool ab_param_slice(struct expansion *e, struct segment *args)
 		return false;
 	if (b.has_length && b.count == 0) {
 		ab_param_add_bytes(e, "", 0);
+		return true;
+	}
+	if (!e->word && !b.begin && b.count == 1 && is_absolute(e)) {
+		ab_param_add_bytes(e, "/", 1);
 		return true;
 	}
 	if (!e->word || e->word->hole_count)
@@ -285,19 +298,11 @@ bool ab_param_slice_all(struct expansion *e, struct segment *args)
 	return true;
 }
 
-/* ^ ^^ , ,, ~ ~~ without a pattern. */
-static bool change_case(struct expansion *e, const struct edit *edit)
+static bool add_case(struct expansion *e, bool up, bool down, bool all)
 {
-	enum param_op op = (enum param_op)e->param->op;
-	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL ||
-		   op == OP_TOGGLE_ALL;
-	bool up = op != OP_LOWER && op != OP_LOWER_ALL;
-	bool down = op != OP_UPPER && op != OP_UPPER_ALL;
 	uint32_t len = e->word->len;
 	char *text;
 
-	if (edit->is_text)
-		return false;
 	if (len > e->run->expansion)
 		return false;
 	e->run->expansion -= len;
@@ -320,18 +325,70 @@ static bool change_case(struct expansion *e, const struct edit *edit)
 	return true;
 }
 
-/* @E @P: only where the value stays as it is. */
+/* ^ ^^ , ,, ~ ~~ without a pattern. */
+static bool change_case(struct expansion *e, const struct edit *edit)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL ||
+		   op == OP_TOGGLE_ALL;
+	bool up = op != OP_LOWER && op != OP_LOWER_ALL;
+	bool down = op != OP_UPPER && op != OP_UPPER_ALL;
+
+	return !edit->is_text && add_case(e, up, down, all);
+}
+
+/* @E: as $'...' is read. */
+static bool decode(struct expansion *e)
+{
+	const struct ab_word *w = e->word;
+	struct ab_span span = ab_word_span(w, 0, w->len);
+	char *text = w->len > e->run->expansion ?
+			     NULL :
+			     ab_run_low(e->run, (size_t)w->len * 2 + 8);
+	uint32_t n = 0, used;
+
+	if (!text)
+		return false;
+	e->run->expansion -= w->len;
+	for (uint32_t at = 0; at < w->len; at += used) {
+		uint32_t from = n;
+
+		used = 1;
+		if (w->text[at] == '\\')
+			n += ab_decode_escape((const unsigned char *)w->text +
+						      at,
+					      w->len - at, text + n, &used,
+					      true);
+		else
+			text[n++] = w->text[at];
+		if (n > from && !text[from]) {
+			n = from;
+			break; /* it ends at a NUL */
+		}
+	}
+	ab_segments_add(e->run, e->list, text, n, span, e->flags);
+	return true;
+}
+
+/* @P: only where the value stays as it is. */
 static bool transform(struct expansion *e)
 {
+	char letter = e->param->letter;
+
 	if (!e->word || e->word->hole_count)
 		return false;
+	if (letter == 'E')
+		return decode(e);
+	if (letter == 'L' || letter == 'U' || letter == 'u')
+		return add_case(e, letter != 'L', letter == 'L',
+				letter != 'u');
 	for (uint32_t i = 0; i < e->word->len; i++) {
 		unsigned char c = (unsigned char)e->word->text[i];
 
 		if (!ab_shell_name[c] && !strchr("/.,: -+%", c))
 			return false;
 	}
-	if (e->param->letter != 'P' && e->param->letter != 'E')
+	if (letter != 'P')
 		return false;
 	ab_param_add_word(e, e->word);
 	return true;

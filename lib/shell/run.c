@@ -296,12 +296,29 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		open_stage(run, f);
 }
 
-/* Its success is sure: nothing but assignments without commands in them. */
-static bool is_sure(const struct cmd *cmd)
+/* `cd /` */
+static bool is_to_root(const struct ab_shell_run *run,
+		       const struct ab_shell_tree *tree, const struct cmd *cmd)
 {
-	if (cmd->kind != CMD_SIMPLE || cmd->flags || cmd->redirs ||
-	    !cmd->words)
+	const struct word *w = cmd->words ? cmd->words->next : NULL;
+
+	if (cmd->builtin != AB_BUILTIN_CD || run->aliases ||
+	    ab_run_function(run, "cd", 2) ||
+	    (cmd->flags & ~(CMD_HAS_CALL | CMD_EXACT)))
 		return false;
+	return w && !w->next && !w->parts && w->end == w->begin + 1 &&
+	       tree->text[w->begin] == '/';
+}
+
+/* Its success is sure: nothing but assignments without commands in them, or a
+   way to the root. */
+static bool is_sure(const struct ab_shell_run *run,
+		    const struct ab_shell_tree *tree, const struct cmd *cmd)
+{
+	if (cmd->kind != CMD_SIMPLE || cmd->redirs || !cmd->words)
+		return false;
+	if (cmd->flags)
+		return is_to_root(run, tree, cmd);
 	for (const struct word *w = cmd->words; w; w = w->next)
 		if (!w->assign || (w->flags & WORD_SUBST))
 			return false;
@@ -333,7 +350,7 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 	if (cmd->op == CMD_OP_AND || cmd->op == CMD_OP_OR) {
 		if (f->is_branch && f->op != cmd->op)
 			close_branch(run, f);
-		f->is_sure = cmd->op == CMD_OP_AND && is_sure(cmd) &&
+		f->is_sure = cmd->op == CMD_OP_AND && is_sure(run, f->tree, cmd) &&
 			     (!f->op || f->is_sure);
 		f->is_unmoved = cmd->op == CMD_OP_OR && !f->op &&
 				is_move(run, f, cmd);
