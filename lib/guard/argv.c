@@ -501,6 +501,21 @@ static bool lone_dash(struct scan *s, const struct ab_word *w)
 	return false;
 }
 
+/* onchange a b -- CMD: of what has an option of that name, its value. */
+static void end_options(struct scan *s)
+{
+	uint32_t n;
+	const struct ab_option *all = options_of(s, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (all[i].len == 2 && all[i].arity == 1 &&
+		    !memcmp(all[i].name, "--", 2))
+			add_value(s, all[i].group, s->i, s->i + 1, 0);
+	}
+	/* find -- / -delete */
+	s->is_ended = s->use->program->style != AB_STYLE_LONG;
+}
+
 static void one_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -529,8 +544,7 @@ static void one_word(struct scan *s, const struct ab_word *w)
 	if (w->len == 1 && lone_dash(s, w))
 		return;
 	if (w->len == 2 && *w->text == '-' && w->text[1] == '-') {
-		/* find -- / -delete */
-		s->is_ended = p->style != AB_STYLE_LONG;
+		end_options(s);
 		return;
 	}
 	option_word(s, w);

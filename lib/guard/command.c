@@ -621,7 +621,10 @@ static void judge_pattern(struct ab_check *c, const struct ab_use *use)
 
 	if (!is_own_script(c, name, base))
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, name);
-	for (uint32_t i = 0; i < n; i++)
+	/* that it is a script says nothing of which */
+	uint32_t stem = n > 3 && !memcmp(text + n - 3, ".sh", 3) ? n - 3 : n;
+
+	for (uint32_t i = 0; i < stem; i++)
 		letters += !memchr("*?[]!^-", text[i], 7);
 	/* what may be any program is only asked about */
 	if (n > 63 || !letters)

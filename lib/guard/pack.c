@@ -80,6 +80,26 @@ const struct ab_program *ab_pack_program(const struct ab_pack *pack,
 	return find(pack, name, n, ab_pack_hash(name, n));
 }
 
+/* GNU's own tools have a g before their names where the system has others. */
+static bool is_gnu(const char *name, size_t n)
+{
+	static const char *const tools[] = {
+		"base64", "cat", "chgrp",  "chmod", "chown", "chroot", "cp",
+		"cut",	  "dd",	 "env",	   "expr",  "find",  "head",   "kill",
+		"link",	  "ln",	 "ls",	   "mkdir", "mkfifo", "mknod", "mv",
+		"nice",	  "nl",	 "nohup",  "od",    "paste", "printenv", "rm",
+		"rmdir",  "sort", "shred", "shuf",  "split", "stdbuf", "tac",
+		"tail",	  "tee", "timeout", "touch", "truncate", "uniq",
+		"unlink", "xargs"
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(tools); i++) {
+		if (strlen(tools[i]) == n && !memcmp(tools[i], name, n))
+			return true;
+	}
+	return false;
+}
+
 /* Of what is not in the table under its very name. */
 static const struct ab_program *find_other(const struct ab_pack *pack,
 					   const char *name, size_t n)
@@ -98,6 +118,8 @@ static const struct ab_program *find_other(const struct ab_pack *pack,
 		k--;
 	if (k && k < n && (p = ab_pack_program(pack, name, k)))
 		return p;
+	if (*name == 'g' && is_gnu(name + 1, n - 1))
+		return ab_pack_program(pack, name + 1, n - 1);
 	/* mkfs.ext4 is mkfs.* */
 	const char *dot = memchr(name, '.', n);
 

@@ -441,6 +441,9 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 	if (!ab_shell_join(c->run, use->words + first, use->count - first,
 			   &text))
 		return;
+	/* tmux new sh -c TEXT: more than one word is run as it is */
+	if (AB_UNLIKELY(use->program->has_commands) && use->count - first > 1)
+		ab_run_words(c, use, use->words + first, use->count - first);
 	if (sets_quoted(use, first))
 		ab_check_script(c, &text, false, NULL, 0, NULL);
 	else
@@ -474,6 +477,8 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_tasks(c, w);
 	else if (!strcmp(role->text, "just"))
 		ab_check_just(c, use, w);
+	else if (!strcmp(role->text, "shell")) /* each word is a text */
+		ab_check_script(c, w, true, NULL, 0, NULL);
 	else
 		ab_check_code(c, use, role->text, w);
 }
@@ -612,9 +617,11 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		if (use->in_text)
 			ab_check_text(c, role->text, use->in_text);
 		/* a manifest says what is to be and runs nothing here; of a
-		   transfer or a mail only the escapes to a shell do */
+		   transfer or a mail only the escapes to a shell do, and what
+		   goes over a wire is mostly no statement */
 		if (!strcmp(role->text, "k8s") ||
-		    !strcmp(role->text, "escape"))
+		    !strcmp(role->text, "escape") ||
+		    !strcmp(role->text, "wire"))
 			break;
 		if (!use->in_text || !use->in_text->len)
 			ab_check_flow(c, use, AB_SINK_TEXT, taint, NULL);

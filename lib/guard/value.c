@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "guard/found.h"
+
 enum value {
 	VALUE_MODE_777,
 	VALUE_MODE_WORLD,
@@ -46,6 +48,7 @@ enum value {
 	VALUE_GIT_INSIDE,
 	VALUE_EX_SHELL,
 	VALUE_EVERY_PROCESS,
+	VALUE_PROC_NUMBER,
 	VALUE_OWN_GROUP,
 	VALUE_AT_FILE,
 	VALUE_RANGE,
@@ -64,8 +67,8 @@ static const char *const names[VALUE_COUNT] = {
 	"some-name",	"unknown-name", "huge-count",  "wide",
 	"process",	"hosted",	"flake-url",   "git-inside",
 	"ex-shell",
-	"every-process", "own-group",	"at-file",     "range",
-	"sent-secret",	"sent-field",
+	"every-process", "proc-number", "own-group",   "at-file",
+	"range",	"sent-secret",	"sent-field",
 };
 
 int ab_value_named(const char *name)
@@ -712,6 +715,48 @@ static bool is_own_group(const struct ab_word *w)
 	return false;
 }
 
+/* /proc itself, or a pattern right below it. */
+static bool is_proc(const struct ab_word *w)
+{
+	static const char proc[] = "/proc/";
+	uint32_t n = sizeof(proc) - 1;
+
+	if (w->len < n - 1 || memcmp(w->text, proc, w->len < n ? w->len : n))
+		return false;
+	return w->len <= n || (w->hole_count && w->holes->at == n &&
+			       w->holes->kind == AB_HOLE_PATTERN);
+}
+
+static bool is_of_proc(const struct ab_stream *in)
+{
+	const struct ab_names *noted = ab_names_noted(in);
+
+	for (uint32_t i = 0; noted && i < noted->count; i++) {
+		if (is_proc(&noted->words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* for p in /proc/[0-9]*; ls /proc | xargs: numbers of whatever runs. */
+static bool is_proc_number(const struct ab_check *c, const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+		const struct variable *v =
+			h->name ? ab_shell_variable(c->run, h->name,
+						    strlen(h->name)) : NULL;
+		const struct ab_word *value =
+			v ? ab_shell_value(c->run, v) : NULL;
+
+		if ((value && is_proc(value)) || is_of_proc(h->origin) ||
+		    (h->origin && c->command &&
+		     is_of_proc(c->command->place.in)))
+			return true;
+	}
+	return false;
+}
+
 /* {2..65535}: more words than are made of it. */
 static bool is_range(const struct ab_check *c, const struct ab_word *w)
 {
@@ -794,7 +839,7 @@ bool ab_value_needs_hole(uint8_t value)
 	return value == VALUE_HOLE || value == VALUE_TAINTED ||
 	       value == VALUE_LABEL_HOLE || value == VALUE_PARENT ||
 	       value == VALUE_SECRET_NAME || value == VALUE_OWN_GROUP ||
-	       value == VALUE_RANGE ||
+	       value == VALUE_RANGE || value == VALUE_PROC_NUMBER ||
 	       value == VALUE_SENT_SECRET ||
 	       value == VALUE_SENT_FIELD;
 }
@@ -866,6 +911,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_ex_shell(w);
 	case VALUE_EVERY_PROCESS:
 		return is_every_process(c, w);
+	case VALUE_PROC_NUMBER:
+		return is_proc_number(c, w);
 	case VALUE_OWN_GROUP:
 		return is_own_group(w);
 	case VALUE_AT_FILE:
