@@ -516,24 +516,45 @@ static uint32_t find_shell(const struct ab_check *c,
 	return count;
 }
 
+#define MAX_INNER 4 /* operands of an unknown program that are looked at */
+
+/* `retry 3 rm -rf /`, `x --opt run NAME rm -rf /`: where a command may begin
+   whose words are denied; count: nowhere. */
+static uint32_t find_inner(struct ab_check *c, const struct ab_word *words,
+			   uint32_t count)
+{
+	for (uint32_t i = 1, tried = 0; i < count && tried < MAX_INNER; i++) {
+		const struct ab_word *w = &words[i];
+
+		if (!w->len || *w->text == '-' || is_count(w))
+			continue;
+		tried++;
+		if (is_likely_inner(c, w) &&
+		    probe(c, w, count - i) == AB_V_DENY)
+			return i;
+	}
+	return count;
+}
+
 /* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
    table and may run what its words are. Asked about when that is denied. */
 static void probe_words(struct ab_check *c, const struct ab_word *words,
 			uint32_t count)
 {
-	uint32_t at[3] = { 1, 1, count };
+	uint32_t at[2] = { 1, count };
 
 	if (c->is_probe)
 		return;
-	while (at[0] < count && is_count(&words[at[0]]))
+	at[1] = find_inner(c, words, count);
+	if (at[1] < count) {
+		ab_check_known(c, AB_KNOWN_WRAPPER, AB_V_ASK, &words[at[1]]);
+		return;
+	}
+	while (at[0] < count && !(words[at[0]].len == 2 &&
+				  !memcmp(words[at[0]].text, "--", 2)))
 		at[0]++;
-	if (at[0] < count && !is_likely_inner(c, &words[at[0]]))
-		at[0] = count;
-	while (at[1] < count && !(words[at[1]].len == 2 &&
-				  !memcmp(words[at[1]].text, "--", 2)))
-		at[1]++;
-	at[1]++;
-	at[2] = find_shell(c, words, count);
+	at[0]++;
+	at[1] = find_shell(c, words, count);
 	for (size_t i = 0; i < AB_ARRAY_LEN(at); i++) {
 		if (at[i] >= count ||
 		    probe(c, words + at[i], count - at[i]) != AB_V_DENY)
