@@ -83,7 +83,7 @@ static int64_t index_of(const struct ab_word *key)
 {
 	int64_t n = 0;
 
-	for (uint32_t i = 0; i < key->len && i < 18; i++)
+	for (uint32_t i = 0; i < key->len && i < 10; i++)
 		n = n * 10 + (key->text[i] - '0');
 	return n;
 }
@@ -91,7 +91,9 @@ static int64_t index_of(const struct ab_word *key)
 /* One behind the last. */
 static int64_t next_index(const struct elements *e)
 {
-	return e->count ? index_of(&e->keys[e->count - 1]) + 1 : 0;
+	return e->count && !(e->attributes & VALUE_MAP) ?
+		       index_of(&e->keys[e->count - 1]) + 1 :
+		       0;
 }
 
 /* Of what stands in [...]; false: nobody knows. */
@@ -338,6 +340,7 @@ static const struct value *finish(struct elements *e, struct ab_stream *origin)
 static void put_list(struct elements *e, const struct ab_shell_assign *a)
 {
 	bool is_pairs = (e->attributes & VALUE_MAP) && !a->keys;
+	int64_t next = next_index(e);
 
 	for (uint32_t i = 0; i < a->value_count && !e->is_unknown; i++) {
 		const struct ab_word *from = a->keys ? &a->keys[i] : NULL;
@@ -353,9 +356,11 @@ static void put_list(struct elements *e, const struct ab_shell_assign *a)
 		else if (e->attributes & VALUE_MAP)
 			e->is_unknown = true;
 		else
-			key = number_word(e->run, next_index(e));
-		if (!e->is_unknown)
-			put(e, &key, a->values[i], false);
+			key = number_word(e->run, next);
+		if (e->is_unknown)
+			break;
+		put(e, &key, a->values[i], false);
+		next = index_of(&key) + 1;
 	}
 }
 

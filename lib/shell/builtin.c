@@ -250,6 +250,8 @@ static const struct value *old_value(const struct ab_shell_run *run,
 		       ab_run_value_of(run, v);
 }
 
+#define CASES ((uint32_t)(VALUE_LOWER | VALUE_UPPER))
+
 struct declaration {
 	const struct ab_shell_command *c;
 	uint32_t flags, attributes;
@@ -265,7 +267,12 @@ static void declare_name(struct ab_shell_run *run, struct declaration *d,
 	uint32_t attributes;
 
 	old = old_value(run, w->text, len, d->attributes);
-	attributes = old->attributes | d->attributes;
+	attributes = old->attributes;
+	if (d->attributes & CASES)
+		attributes &= ~CASES;
+	attributes |= d->attributes;
+	if ((attributes & CASES) == CASES)
+		attributes &= ~CASES; /* each takes the other away */
 	if (len == w->len) {
 		value = ab_value_declared(run, old, attributes);
 		if (d->is_removal && old->attributes)

@@ -446,6 +446,19 @@ static void add_break(struct expansion *e, const char *joint)
 		s->hole = AB_HOLE_BYTES;
 }
 
+/* A word of an array that may be many is as many in "${a[@]}". */
+static void add_loose(struct expansion *e, const struct ab_word *word)
+{
+	struct segment **tail = e->list->tail;
+
+	ab_param_add_word(e, word);
+	if (word->len || word->hole_count != 1 ||
+	    word->holes->kind != AB_HOLE_FIELDS || !*tail)
+		return;
+	(*tail)->hole = AB_HOLE_FIELDS;
+	(*tail)->flags = 0;
+}
+
 /* ${!a[@]} */
 static bool find_keys(struct expansion *e)
 {
@@ -508,7 +521,10 @@ static void add_all(struct expansion *e)
 			add_joint(e, joint);
 		else if (i)
 			add_break(e, joint);
-		ab_param_add_word(e, &v->words[i]);
+		if (AB_UNLIKELY(v->is_loose) && quoted && e->all == '@')
+			add_loose(e, &v->words[i]);
+		else
+			ab_param_add_word(e, &v->words[i]);
 	}
 }
 

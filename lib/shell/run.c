@@ -350,8 +350,8 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 	if (cmd->op == CMD_OP_AND || cmd->op == CMD_OP_OR) {
 		if (f->is_branch && f->op != cmd->op)
 			close_branch(run, f);
-		f->is_sure = cmd->op == CMD_OP_AND && is_sure(run, f->tree, cmd) &&
-			     (!f->op || f->is_sure);
+		f->is_sure = cmd->op == CMD_OP_AND && (!f->op || f->is_sure) &&
+			     is_sure(run, f->tree, cmd);
 		f->is_unmoved = cmd->op == CMD_OP_OR && !f->op &&
 				is_move(run, f, cmd);
 		f->op = cmd->op;
