@@ -603,7 +603,12 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		if (depth == 1 && !is_later && a->is_command &&
 		    ab_code_is_sign(k, &t, ']'))
 			a->is_computed |= ab_code_is_changed(k);
+		bool had_input = a->has_input;
+
 		add_token(k, a, &t);
+		/* stdin_data: get("x"): that is no word */
+		if (a->has_input && !had_input && elements.depth < MAX_ELEMENTS)
+			elements.all[elements.depth].option = OPTION_OTHER;
 		behind = last;
 		last = t;
 		first = false;

@@ -217,6 +217,15 @@ static void enter_dir(struct ab_code *k, const struct ab_args *a)
 		c->cwd = ab_cwd_after(c, &a->dir);
 }
 
+/* run(get(u)), run(f"{x} y"), where x is from the network */
+static bool is_remote_command(struct ab_code *k, const struct ab_args *a)
+{
+	const struct ab_word *w = &a->words[0];
+
+	return (a->is_computed && (a->is_fetched || ab_code_has_socket(k))) ||
+	       (a->is_fetched && a->count && w->hole_count && !w->holes[0].at);
+}
+
 static void run_call(struct ab_code *k, struct ab_args *a)
 {
 	if (a->has_block) {
@@ -607,8 +616,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    !(k->argv_count && a->has_argv))
 			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
 				       k->text);
-		if (a->is_command && a->is_computed &&
-		    (a->is_fetched || ab_code_has_socket(k)))
+		if (a->is_command && is_remote_command(k, a))
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_REMOTE, k->text);
 		check_script(k, a);
@@ -754,8 +762,11 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			role = joined_role(k, &a->words[0]);
 		break;
 	case AB_CALL_LOAD:
-		if (AB_UNLIKELY(k->c->has_files) && k->use && is_known)
-			ab_code_run_file(k, &a->words[0]);
+		for (uint32_t i = 0; i < a->count && k->use &&
+				     AB_UNLIKELY(k->c->has_files); i++) {
+			if (!a->words[i].hole_count)
+				ab_code_run_file(k, &a->words[i]);
+		}
 		break;
 	case AB_CALL_NONE:
 		break;

@@ -28,6 +28,7 @@ struct ab_remote {
 	bool is_full;
 	bool has_source; /* it fetches something */
 	bool is_fed;	 /* and writes that into something */
+	bool is_handed;	 /* or has it handed to what runs it */
 };
 
 /* The program, token by token. */
@@ -221,6 +222,10 @@ static bool is_downloader(const struct ab_code *k, const struct ab_token *t,
 
 	if (AB_LIKELY(!is_named) || end != ' ')
 		return false;
+	/* perl: open(F, "curl -s x |") */
+	if (t->kind == AB_TOKEN_STRING && k->lang == AB_PERL &&
+	    ab_code_is_sign(k, before, ','))
+		return k->text->text[t->at + t->len - 1] == '|';
 	if (t->kind == AB_TOKEN_STRING)
 		return t->quote == '`' || ab_code_is_sign(k, before, '(') ||
 		       ab_code_is_sign(k, before, '[') ||
@@ -269,6 +274,10 @@ static bool is_source(const struct ab_code *k, const struct ab_token *t,
 		/* const {get} = require("https") */
 		if (t->kind == AB_TOKEN_STRING && k->lang == AB_JS &&
 		    t->len == 5 && ab_code_is_text(k, behind, "require"))
+			return true;
+		if (t->kind == AB_TOKEN_STRING && k->lang == AB_PY &&
+		    (ab_code_is_text(k, behind, "__import__") ||
+		     ab_code_is_text(k, behind, "import_module")))
 			return true;
 		if (sources[i].verbs)
 			return is_module(k, before) ||
@@ -370,6 +379,11 @@ static void note_source(struct scan *s, const struct ab_token *t)
 		/* once is enough, or time is not linear */
 		s->all[i].target = s->all[i].feeder = (struct span){ 0 };
 	}
+	/* perl: of open(F, "curl |") */
+	if (t->kind == AB_TOKEN_STRING && s->k->lang == AB_PERL &&
+	    ab_code_is_sign(s->k, &s->before, ','))
+		add_name(s, bare(s->k->text, s->behind.at,
+				 s->behind.len));
 	if (s->is_returned ||
 	    (s->k->lang & (AB_RUBY | AB_PERL) && !s->all[top].target.end))
 		add_name(s, s->function);
@@ -541,6 +555,11 @@ static void see_word(struct scan *s, const struct ab_token *t)
 	if (ab_code_is_text(k, &s->before, "as"))
 		s->file = name;
 	note_path(s, t);
+	/* fetch(u).then(r => r.text()).then(x.execSync) */
+	s->r->is_handed |= s->reach >= 0 && s->x.pos < s->x.len &&
+			   s->x.text[s->x.pos] == ')' &&
+			   (ab_code_is_text(k, t, "execSync") ||
+			    ab_code_is_text(k, t, "exec"));
 	s->is_import |= k->lang == AB_PY && s->reach >= 0 &&
 			ab_code_is_text(k, t, "import");
 	note_feeder(s, t);
@@ -622,9 +641,10 @@ void ab_code_remote_hole(struct ab_code *k, struct ab_word *w)
 
 #define MAX_ARGUMENT 64 /* tokens */
 
-/* What stands behind a name that runs code is from the network. */
+/* What stands behind a name that runs code is from the network; of a command,
+   what stands behind a "-c". */
 static bool runs_remote(const struct ab_code *k, struct ab_lexer x,
-			struct ab_token last)
+			struct ab_token last, bool is_code)
 {
 	const bool is_lisp = k->x.traits & AB_LEX_LISP;
 	struct ab_token t, before = last, behind = { 0 };
@@ -639,7 +659,9 @@ static bool runs_remote(const struct ab_code *k, struct ab_lexer x,
 		depth -= ch && memchr(")]}", ch, 3);
 		if (depth < 0 || (!depth && ch == ')' && !is_lisp))
 			break;
-		if (ab_code_is_remote(k, &t, x, &before, &behind))
+		is_code |= t.kind == AB_TOKEN_STRING && t.len == 2 &&
+			   !memcmp(k->text->text + t.at, "-c", 2);
+		if (is_code && ab_code_is_remote(k, &t, x, &before, &behind))
 			return true;
 		behind = before;
 		before = t;
@@ -647,8 +669,20 @@ static bool runs_remote(const struct ab_code *k, struct ab_lexer x,
 	return false;
 }
 
-/* R, julia, groovy, elixir, emacs and others: eval(...), source("https://x") */
-void ab_code_check_remote(struct ab_code *k)
+static bool may_run_remote(const struct ab_code *k)
+{
+	const struct ab_word *w = k->text;
+
+	if (k->lang == AB_JS)
+		return memmem(w->text, w->len, "import(", 7) ||
+		       memmem(w->text, w->len, "exec)", 5) ||
+		       memmem(w->text, w->len, "execSync)", 9);
+	return k->lang == AB_OTHER && memmem(w->text, w->len, "://", 3);
+}
+
+/* It names what runs code, or a command (is_code says which). */
+static bool is_runner(const struct ab_code *k, const struct ab_token *t,
+		      bool *is_code)
 {
 	static const char *const names[] = {
 		"eval",	       "evaluate",    "Eval",	      "source",
@@ -657,19 +691,39 @@ void ab_code_check_remote(struct ab_code *k)
 		"eval_quoted", "compile_string", "runScript",  "sourceCpp",
 		"evalq",       "source_url",  "source_gist",
 	};
+	static const char *const commands[] = { "cmd",	   "shell", "sh",
+						"run",	   "exec",  "system2",
+						"execute", "ProcessBuilder" };
+
+	*is_code = k->lang == AB_JS
+			   ? ab_code_is_text(k, t, "import") &&
+				     ab_code_next_byte(k->text, t->at + 6) ==
+					     '('
+			   : ab_code_is_one_of(k, t, names,
+					       AB_ARRAY_LEN(names));
+	return *is_code || (k->lang == AB_OTHER &&
+			    ab_code_is_one_of(k, t, commands,
+					      AB_ARRAY_LEN(commands)));
+}
+
+/* R, julia, groovy, elixir, emacs and others: eval(...), source("https://x"),
+   cmd("sh", ["-c", get(...)]); js: import("data:..." + x) */
+void ab_code_check_remote(struct ab_code *k)
+{
 	struct ab_lexer x = k->x;
 	struct ab_token t;
+	bool is_code;
 
-	if (k->lang != AB_OTHER || !memmem(k->text->text, k->text->len, "://",
-					   3))
+	if (AB_LIKELY(!may_run_remote(k)) || !ab_code_fetches(k))
 		return;
-	if (!ab_code_fetches(k))
-		return;
+	if (k->remote->is_handed)
+		ab_check_flow(k->c, k->use, AB_SINK_CODE, AB_TAINT_REMOTE,
+			      k->text);
 	ab_lexer_rewind(&x);
 	x.len = k->text->len;
 	while (ab_lexer_next(&x, &t)) {
-		if (!ab_code_is_one_of(k, &t, names, AB_ARRAY_LEN(names)) ||
-		    !runs_remote(k, x, t))
+		if (!is_runner(k, &t, &is_code) ||
+		    !runs_remote(k, x, t, is_code))
 			continue;
 		ab_check_flow(k->c, k->use, AB_SINK_CODE, AB_TAINT_REMOTE,
 			      k->text);
