@@ -145,7 +145,8 @@ bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t)
 	       s[t->at - 1] == '.' &&
 	       (k->lang == AB_RUBY ||
 		(k->lang == AB_OTHER && t->at > 4 &&
-		 !memcmp(s + t->at - 5, "user.", 5)) ||
+		 (!memcmp(s + t->at - 5, "user.", 5) ||
+		  !memcmp(s + t->at - 4, "(os.", 4))) ||
 		(k->x.pos < k->x.len && s[k->x.pos] == '('));
 }
 

@@ -48,6 +48,13 @@ static const char *const texts[] = {
 	"while",      "until",	    "unless",	  "do",		"eq",
 	"ne",	      "disp",	    "hash",	  "dump",	"inspect",
 	"Output",     "Host",	    "note",	  "printfn",	"concat",
+	/* whether it is there, and of what size */
+	"getsize",    "getmtime",   "islink",	  "isabs",	"relpath",
+	"abspath",    "realpath",   "commonpath", "splitext",	"fnmatch",
+	"statSync",   "lstatSync",  "accessSync", "resolve",	"normalize",
+	"extname",    "isAbsolute", "is_readable", "filesize",	"filemtime",
+	"fileperms",  "fileowner",  "size",	  "exist",	"getatime",
+	"file-exists-p", "fileExists", "is_absolute", "relative",
 };
 
 /* What is used to look at names of files alone: nothing is read. */

@@ -91,6 +91,7 @@ static const struct {
 	{ "Worker", JS, CALL_CODE },
 	{ "ZipFile", PY, CALL_OPEN },
 	{ "add", PY, CALL_READ, "t tf tar tarball archive" },
+	{ "append", OTHER, CALL_WRITES, "file" },
 	{ "appendFile", JS, CALL_WRITE },
 	{ "appendFile", OTHER, CALL_WRITE },
 	{ "appendFileSync", JS, CALL_WRITE },
@@ -233,8 +234,8 @@ static const struct {
 	{ "fetch", JS, CALL_URL },
 	{ "file", PHP, CALL_READ },
 	{ "file", OTHER, CALL_FETCH, "download" },
-	{ "file", JS, CALL_READ, "Bun" },
-	{ "file", OTHER, CALL_OPEN },
+	{ "file", JS, CALL_READ, "+Bun" },
+	{ "file", OTHER, CALL_OPEN, "+base" },
 	{ "file-", OTHER, CALL_READ }, /* file->string */
 	{ "file_get_contents", PHP, CALL_READ },
 	{ "file_put_contents", PHP, CALL_WRITE },
