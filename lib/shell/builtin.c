@@ -103,9 +103,9 @@ uint32_t ab_builtin_options(const struct ab_word *argv, uint32_t argc,
 }
 
 /* Keeps a value for the caller of the function it is local to; it is unset
- * then, unless it is local to that already. */
+ * then, unless it is local to that already or inherits the value. */
 static void begin_local(struct ab_shell_run *run, const char *name,
-			uint32_t len)
+			uint32_t len, bool inherits)
 {
 	struct undo *u;
 	struct variable *v;
@@ -130,7 +130,12 @@ static void begin_local(struct ab_shell_run *run, const char *name,
 	/* on one way only: on the others it is not local yet */
 	if (run->uncertain == run->call->uncertain)
 		v->local_to = run->call;
-	ab_run_restore(run, v, &ab_run_unset);
+	if (AB_UNLIKELY(run->may_inherit))
+		ab_run_restore(run, v,
+			       ab_run_either(run, u->value->origin, u->value,
+					     &ab_run_unset));
+	else if (!inherits)
+		ab_run_restore(run, v, &ab_run_unset);
 }
 
 /* declare +x: an attribute is taken away. */
@@ -333,7 +338,8 @@ static void effect_declare(struct ab_shell_run *run,
 		if (!len || !ab_builtin_is_exact(w, len))
 			continue;
 		if (is_local)
-			begin_local(run, w->text, len);
+			begin_local(run, w->text, len,
+				    has_letter(letters, 'I'));
 		if (is_reference)
 			refer(run, c, w, len);
 		else
@@ -688,7 +694,22 @@ static void effect_alias(struct ab_shell_run *run,
 	}
 }
 
+/* shopt -s localvar_inherit */
+static void effect_shopt(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct ab_shell_command *c,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	(void)tree;
+	(void)c;
+	for (uint32_t i = 1; i < argc; i++)
+		run->may_inherit |= argv[i].hole_count ||
+				    ab_word_equals(&argv[i],
+						   "localvar_inherit");
+}
+
 static const effect_fn effects[] = {
+	[AB_BUILTIN_SHOPT] = effect_shopt,
 	[AB_BUILTIN_EXPORT] = effect_declare,
 	[AB_BUILTIN_READONLY] = effect_declare,
 	[AB_BUILTIN_DECLARE] = effect_declare,

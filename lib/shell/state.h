@@ -274,6 +274,7 @@ struct ab_shell_run {
 	bool keeps_pwd; /* as a readonly variable: a cd moves and fails */
 	bool is_at_move; /* the command that was told last is a cd or pushd */
 	bool may_lack_functions; /* any of them may be undefined again */
+	bool may_inherit; /* a local has the value of what it hides */
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t steps;
