@@ -216,9 +216,14 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 bool ab_is_negated(const struct ab_use *use, uint32_t word);
 /* find: what the test takes is cut off by -prune, and nothing is done to it. */
 bool ab_is_pruned(const struct ab_use *use, uint32_t test);
-/* find: a removal in one of several alternatives that no test of it narrows:
-   `-name x -o -delete`. */
+/* find: a removal that no test before it narrows: `-delete -name x`, and in
+   one of several alternatives `-name x -o -delete`. */
 bool ab_find_is_open(const struct ab_use *use);
+/* find: the test of names stands behind one `!`, in no group, and beside no
+   alternative: what it takes is left alone. */
+bool ab_find_leaves_out(const struct ab_use *use, uint32_t test);
+/* The same of some test that takes what lies in a .git. */
+bool ab_find_spares_git(const struct ab_use *use);
 /* w from byte `at`, at most len bytes. */
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out);
@@ -293,8 +298,8 @@ bool ab_value_has_secret(const struct ab_word *w);
 bool ab_value_is_sent(const struct ab_check *c, const struct ab_word *w);
 bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w);
 /* --- value.c --- */
-/* It says that few things are taken, which a test with a `!` does not. */
-bool ab_value_narrows(int value);
+/* Files in .git, which a test beside it may leave out. */
+bool ab_value_is_in_git(int value);
 void ab_check_path(struct ab_check *c, const struct ab_use *use,
 		   enum ab_role_kind kind, const struct ab_word *w);
 void ab_check_flow(struct ab_check *c, const struct ab_use *use,

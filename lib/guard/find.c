@@ -213,18 +213,22 @@ static bool is_narrowing(const struct ab_use *use, uint32_t i)
 	static const char *const names[] = { "-name",	   "-iname",
 					     "-path",	   "-ipath",
 					     "-wholename", "-iwholename",
-					     "-regex",	   "-iregex", NULL };
+					     "-regex",	   "-iregex",
+					     "-lname",	   "-ilname", NULL };
 	static const char *const others[] = { "-mtime",	   "-mmin",  "-atime",
 					      "-amin",	   "-ctime", "-cmin",
 					      "-newer",	   "-newermt",
 					      "-size",	   "-empty", "-user",
-					      "-perm",	   "-links",
+					      "-perm",	   "-links", "-inum",
 					      "-samefile", "-nouser", NULL };
+	const struct ab_word *w = &use->words[i];
 
-	if (is_one_of(&use->words[i], names))
-		return i + 1 < use->count &&
-		       !ab_value_is_any_name(&use->words[i + 1]);
-	return is_one_of(&use->words[i], others);
+	if (is_one_of(w, names))
+		return i + 1 < use->count && !ab_value_is_any_name(w + 1);
+	/* a link that leads nowhere; any other kind there are many of */
+	if (ab_word_equals(w, "-xtype"))
+		return i + 1 < use->count && ab_word_equals(w + 1, "l");
+	return is_one_of(w, others);
 }
 
 /* Behind these stands a value, which is no word of the expression. */
@@ -234,7 +238,8 @@ static bool takes_value(const struct ab_word *w)
 		"-regex", "-iregex",  "-iwholename", "-mtime",	  "-mmin",
 		"-atime", "-amin",    "-ctime",	     "-cmin",	  "-newer",
 		"-size",  "-user",    "-group",	     "-perm",	  "-links",
-		"-inum",  "-newermt", "-samefile",   "-lname",	  "-xtype",
+		"-inum",  "-newermt", "-samefile",   "-lname",	  "-ilname",
+		"-xtype",
 		"-uid",	  "-gid",     "-fstype",     "-mindepth", "-printf",
 		"-fprint", "-fls",    "-fprint0",    "-regextype", NULL
 	};
@@ -321,15 +326,6 @@ static bool is_guarded(const struct group *all, uint32_t depth)
 	return false;
 }
 
-static bool has_alternatives(const struct ab_use *use)
-{
-	for (uint32_t i = 1; i < use->count; i++) {
-		if (is_or(&use->words[i]))
-			return true;
-	}
-	return false;
-}
-
 static void end_list(struct group *g)
 {
 	g->all_narrow &= g->is_narrow;
@@ -342,8 +338,6 @@ bool ab_find_is_open(const struct ab_use *use)
 	uint32_t depth = 0;
 	bool is_not = false;
 
-	if (!has_alternatives(use))
-		return false;
 	for (uint32_t i = first_test(use); i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 		struct group *g = &all[depth];
@@ -370,6 +364,53 @@ bool ab_find_is_open(const struct ab_use *use)
 		if (!is_one_of(w, (const char *const[]){ "-a", "-and", NULL }))
 			is_not = false;
 		i = past_command(use, i) + takes_value(w);
+	}
+	return false;
+}
+
+static bool is_not(const struct ab_use *use, uint32_t i)
+{
+	static const char *const names[] = { "!", "-not", NULL };
+
+	return is_one_of(&use->words[i], names);
+}
+
+bool ab_find_leaves_out(const struct ab_use *use, uint32_t test)
+{
+	static const char *const names[] = { "-regex", "-iregex", NULL };
+	int depth = 0;
+
+	if (use->count > MAX_WORDS || test < 2 || !is_not(use, test - 1) ||
+	    is_not(use, test - 2))
+		return false;
+	if (!is_test(&use->words[test]) &&
+	    !is_one_of(&use->words[test], names))
+		return false;
+	for (uint32_t i = first_test(use); i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		depth += ab_word_equals(w, "(") - ab_word_equals(w, ")");
+		if (i == test ? depth : i < test && removes(use, i))
+			return false;
+		if (!depth && (is_or(w) || ab_word_equals(w, ",")))
+			return false;
+		i = past_command(use, i) + takes_value(w);
+	}
+	return true;
+}
+
+bool ab_find_spares_git(const struct ab_use *use)
+{
+	static const char inside[] = "./.git/HEAD";
+
+	for (uint32_t i = 2; i + 1 < use->count && i < MAX_WORDS; i++) {
+		const struct ab_word *w = &use->words[i + 1];
+
+		if (is_not(use, i - 1) && ab_find_leaves_out(use, i) &&
+		    !w->hole_count &&
+		    ab_pattern_may_take(w->text, w->len, inside,
+					sizeof(inside) - 1, false))
+			return true;
 	}
 	return false;
 }

@@ -163,20 +163,31 @@ static bool part_holds(struct ab_check *c, const struct ab_pred *pred,
 
 /* --- tests -------------------------------------------------------------- */
 
+/* find: what is asked about, it leaves alone. A test with a `!` narrows down
+   nothing, either. */
+static bool is_left_out(const struct ab_use *use, const struct ab_pred *pred,
+			const struct ab_value *v)
+{
+	return pred->kind == AB_PRED_VALUE && ab_value_is_in_git(pred->value) ?
+		       ab_find_spares_git(use) :
+		       ab_find_leaves_out(use, v->option);
+}
+
 static bool any_value(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_test *t)
 {
 	const struct ab_pred *pred = &c->pack->preds[t->pred];
+	bool is_find = use->program->is_names;
 
 	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
 		const struct ab_word *w = &use->words[v->word];
 
 		if ((t->mask & (UINT64_C(1) << v->group)) &&
-		    !(pred->kind == AB_PRED_VALUE &&
-		      ab_value_narrows(pred->value) &&
+		    !(t->is_not && is_find &&
 		      (use->is_open || ab_is_negated(use, v->option))) &&
-		    part_holds(c, pred, w, v->at < w->len ? v->at : w->len))
+		    part_holds(c, pred, w, v->at < w->len ? v->at : w->len) &&
+		    !(is_find && is_left_out(use, pred, v)))
 			return true;
 	}
 	return false;

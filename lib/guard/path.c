@@ -230,6 +230,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		len--;
 	p->count = 0;
 	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
+	p->has_end_hole = false;
 	p->has_ordinary = false;
 	p->is_checked = false;
 	p->has_dots = c->has_dots;
@@ -267,7 +268,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	if (w->hole_count && w->len && w->text[w->len - 1] == '/' &&
 	    w->holes[w->hole_count - 1].at == w->len &&
 	    kind_of(w, w->len, w->len, &h) == 2)
-		p->has_hole = true;
+		p->has_hole = p->has_end_hole = true;
 	/* "${x:-y}" of an x that the text gave a value: that, or y */
 	for (uint32_t i = 0; i < w->hole_count; i++)
 		p->has_hole |= w->holes[i].kind == AB_HOLE_LIKELY &&
@@ -564,7 +565,7 @@ static bool is_checked(const struct path *p)
 static uint64_t computed(const struct ab_check *c, const struct path *p)
 {
 	uint64_t mask = AB_CLASS(ANY);
-	bool below, unused;
+	bool below, unused, is_in;
 	uint32_t n = p->count;
 
 	if (p->has_hole)
@@ -574,6 +575,12 @@ static uint64_t computed(const struct ab_check *c, const struct path *p)
 	if (is_checked(p))
 		mask |= AB_CLASS(CHECKED);
 	mask |= dir_class(c, p, n, false, &below);
+	/* something in it, which is not known, if it is not empty */
+	is_in = p->has_end_hole && (mask & AB_CLASS(WORKTREE));
+	if (is_in)
+		mask = (mask & ~AB_CLASS(WORKTREE)) | AB_CLASS(INSIDE);
+	if (p->has_end_hole && n == 1 && part_is(&p->parts[0], "tmp"))
+		mask &= ~AB_CLASS(TOP);
 	if (n && (ab_part_is_all(&p->parts[n - 1]) ||
 		  is_most(&p->parts[n - 1])))
 		mask |= dir_class(c, p, n - 1, true, &unused);
@@ -588,7 +595,8 @@ static uint64_t computed(const struct ab_check *c, const struct path *p)
 	if (below && p->parts[n - 1].kind == 0)
 		mask |= AB_CLASS(SUBDIR);
 	if (p->from == FROM_HOME ||
-	    (p->from == FROM_ROOT && !below && !(mask & (AB_CLASS(WORKTREE)))))
+	    (p->from == FROM_ROOT && !below && !is_in &&
+	     !(mask & AB_CLASS(WORKTREE))))
 		mask |= AB_CLASS(OUTSIDE);
 	if (p->went_up)
 		mask |= AB_CLASS(OUTSIDE);

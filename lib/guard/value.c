@@ -80,9 +80,9 @@ int ab_value_named(const char *name)
 	return -1;
 }
 
-bool ab_value_narrows(int value)
+bool ab_value_is_in_git(int value)
 {
-	return value == VALUE_SOME_NAME;
+	return value == VALUE_GIT_INSIDE;
 }
 
 /* What a mode gives: bits as in chmod(2), setuid ones kept. */

@@ -65,8 +65,11 @@ static void add_hole(struct ab_word *w, struct ab_hole *holes, uint32_t at,
 {
 	struct ab_hole *h;
 
-	/* what begins inside of the pattern is part of it */
-	while (w->hole_count && holes[w->hole_count - 1].at >= at)
+	/* what begins inside of the pattern is part of it; `$x` in front of
+	   it is not */
+	while (w->hole_count && (holes[w->hole_count - 1].at > at ||
+				 (holes[w->hole_count - 1].at == at &&
+				  holes[w->hole_count - 1].len)))
 		w->hole_count--;
 	if (w->hole_count) {
 		h = &holes[w->hole_count - 1];

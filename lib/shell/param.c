@@ -563,6 +563,14 @@ static void assign_likely(struct expansion *e, const struct segment *s)
 		      ab_run_scalar(e->run, &w), 0);
 }
 
+/* Nothing: ${x:-}, ${x-""}. */
+static bool is_nothing(const struct segment *s)
+{
+	while (s && !s->len && !s->hole && !(s->flags & SEGMENT_BREAK))
+		s = s->next;
+	return !s;
+}
+
 static void default_value(struct expansion *e, struct segment *args)
 {
 	bool known = is_known(e) && !(e->word && may_be_empty(e->word));
@@ -598,6 +606,11 @@ static void default_value(struct expansion *e, struct segment *args)
 			return;
 		}
 		append(e, args);
+		return;
+	}
+	/* unset or empty it is nothing either way */
+	if (e->param->op == OP_DEFAULT && is_nothing(args)) {
+		add_value(e);
 		return;
 	}
 	if (!e->word && !e->value->origin && strcmp(e->name, "HOME") == 0) {
@@ -641,16 +654,50 @@ static bool length(struct expansion *e)
 	return true;
 }
 
-/* The home directory: what trims a slash leaves it alone. */
-static bool is_home_trim(struct expansion *e, struct segment *args)
+/* Its last bytes are not known. */
+static bool ends_open(const struct ab_word *w)
+{
+	const struct ab_hole *last;
+
+	if (!w->hole_count)
+		return false;
+	last = &w->holes[w->hole_count - 1];
+	return last->at + last->len == w->len &&
+	       (last->kind == AB_HOLE_HOME || !last->len);
+}
+
+/* ${x%/}: any bytes without a slash at their end are any bytes, and no home
+   directory has one. */
+static bool is_slash_trim(struct expansion *e, struct segment *args)
 {
 	struct ab_word w;
 
-	if (e->word || e->value->origin || strcmp(e->name, "HOME") != 0 ||
-	    e->param->op != OP_SUFFIX)
+	if (e->param->op != OP_SUFFIX || e->is_all ||
+	    (e->word ? !ends_open(e->word) :
+		       e->value->kind != VALUE_UNKNOWN))
 		return false;
 	ab_param_argument(e, args, EXPAND_PATTERN, &w);
-	return w.len == 1 && w.text[0] == '/';
+	return w.len == 1 && w.text[0] == '/' && !w.hole_count;
+}
+
+/* A home that is known stands there as its bytes: they are what is edited. */
+static void take_home(struct expansion *e)
+{
+	const struct ab_word *w = e->word;
+	struct ab_word *copy;
+
+	if (!w || !w->hole_count || !e->run->context->home)
+		return;
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind != AB_HOLE_HOME ||
+		    w->holes[i].len != e->run->context->home_len)
+			return;
+	copy = ab_run_low(e->run, sizeof(*copy));
+	if (!copy)
+		return;
+	*copy = *w;
+	copy->hole_count = 0;
+	e->word = copy;
 }
 
 /* ${a[@]#x}: each word by itself. */
@@ -681,23 +728,23 @@ static bool operate(struct expansion *e, struct segment *args)
 		add_all(e);
 		return true;
 	}
-	if (op == OP_SLICE)
-		return ab_param_slice(e, args);
-	if (is_home_trim(e, args)) {
+	if (is_slash_trim(e, args)) {
+		e->is_whole = true;
 		add_value(e);
 		return true;
 	}
 	if (e->is_all && e->value->kind == VALUE_ARRAY)
 		return edit_all(e, args);
+	take_home(e);
 	if (e->is_all)
 		return false;
 	if (!e->word && e->value->kind == VALUE_UNSET) {
 		ab_param_add_bytes(e, "", 0);
 		return true;
 	}
-	if (!e->word || e->word->hole_count)
-		return false;
-	return ab_param_edit(e, args);
+	if (op == OP_SLICE)
+		return ab_param_slice(e, args);
+	return e->word && ab_param_edit(e, args);
 }
 
 void ab_expand_param(struct ab_shell_run *run,
@@ -754,7 +801,7 @@ void ab_expand_param(struct ab_shell_run *run,
 			add_unknown(&e);
 		if (*tail && (*tail)->hole) {
 			(*tail)->is_test = param->op == OP_LENGTH;
-			(*tail)->is_cut = true;
+			(*tail)->is_cut |= !e.is_whole;
 		}
 		break;
 	}

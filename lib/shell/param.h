@@ -22,6 +22,7 @@ struct expansion {
 	char all;		    /* '@' or '*' */
 	bool is_here;		    /* in a here-document */
 	bool is_given; /* by the text, and not known */
+	bool is_whole; /* what is not known of it was left as it is */
 };
 
 /* To the expansion's list, quoted as it is. */
@@ -42,8 +43,8 @@ void ab_param_argument(struct expansion *e, struct segment *list,
 		       enum expand_mode mode, struct ab_word *out);
 
 /*
- * # % / ^ , @ of a word that is known, and ${x:offset:length}. False: it is
- * not decided, and nothing was added.
+ * # % / ^ , @ of a word that is known, as far as it is, and
+ * ${x:offset:length}. False: it is not decided, and nothing was added.
  */
 bool ab_param_edit(struct expansion *e, struct segment *args);
 /* The same of each word of its value; NULL: it is not decided. */

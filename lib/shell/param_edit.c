@@ -97,6 +97,133 @@ struct edit {
 	bool is_text; /* something stands there */
 };
 
+/* The bytes before the first hole, and where those behind the last begin. */
+static uint32_t head_of(const struct ab_word *w)
+{
+	return w->holes[0].at;
+}
+
+static uint32_t tail_of(const struct ab_word *w)
+{
+	const struct ab_hole *last = &w->holes[w->hole_count - 1];
+
+	return last->at + last->len;
+}
+
+/* Of the names that a pattern takes no part is a name that it takes: `..` is
+   left of x.. without the x. */
+static bool takes_names(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind == AB_HOLE_PATTERN)
+			return true;
+	return false;
+}
+
+/* What is cut off are bytes that are known: the holes stay as they are. */
+static void keep_head(struct expansion *e, uint32_t end)
+{
+	struct ab_word w = *e->word;
+
+	w.len = end;
+	while (w.map_count > 1 && w.map[w.map_count - 1].at >= end)
+		w.map_count--;
+	e->is_whole = true;
+	ab_param_add_word(e, &w);
+}
+
+static void keep_tail(struct expansion *e, uint32_t begin)
+{
+	struct ab_word w = ab_builtin_tail(e->run, e->word, begin);
+
+	e->is_whole = true;
+	ab_param_add_word(e, &w);
+}
+
+/* The shortest end that the pattern takes, in what is known. */
+static bool trim_short(struct expansion *e, const struct ab_word *pattern,
+		       bool is_prefix, uint64_t *steps)
+{
+	const struct ab_word *w = e->word;
+	uint32_t most = is_prefix ? head_of(w) : w->len - tail_of(w);
+	bool has_star = false;
+	int r = 0;
+
+	for (uint32_t i = 0; i < pattern->hole_count; i++)
+		has_star |= pattern->text[pattern->holes[i].at] == '*';
+	for (uint32_t n = 0; n <= most && !r; n++) {
+		r = match(pattern, 0, w->text + (is_prefix ? 0 : w->len - n),
+			  n, steps);
+		if (r > 0 && is_prefix)
+			keep_tail(e, n);
+		else if (r > 0)
+			keep_head(e, w->len - n);
+	}
+	/* it is as long as what it takes, and that was looked at */
+	if (!r && !has_star && pattern->len <= most) {
+		keep_head(e, w->len);
+		return true;
+	}
+	return r > 0;
+}
+
+/* The longest: of a star, and what is of one length beside it. */
+static bool trim_long(struct expansion *e, const struct ab_word *pattern,
+		      bool is_prefix, uint64_t *steps)
+{
+	const struct ab_word *w = e->word;
+	uint32_t len = pattern->len - 1, stars = 0, i, end;
+	struct ab_word rest = *pattern;
+
+	for (uint32_t k = 0; k < pattern->hole_count; k++)
+		stars += pattern->text[pattern->holes[k].at] == '*';
+	i = is_prefix ? 0 : pattern->hole_count - 1;
+	if (!stars)
+		return trim_short(e, pattern, is_prefix, steps);
+	if (stars != 1 || pattern->text[pattern->holes[i].at] != '*' ||
+	    pattern->holes[i].at != (is_prefix ? 0 : len))
+		return false;
+	end = is_prefix ? w->len - tail_of(w) : head_of(w);
+	rest.len = len;
+	rest.hole_count -= !is_prefix;
+	for (uint32_t n = 0; n + len <= end; n++) {
+		uint32_t at = is_prefix ? w->len - n - len : n;
+		int r = match(is_prefix ? pattern : &rest, is_prefix,
+			      w->text + at, len, steps);
+
+		if (r < 0)
+			return false;
+		if (!r)
+			continue;
+		add_slice(e, is_prefix ? at + len : 0, is_prefix ? w->len : at);
+		e->is_whole = true;
+		return true;
+	}
+	return false;
+}
+
+/* The same of a value that is not known as a whole, where that decides. */
+static bool trim_known(struct expansion *e, const struct ab_word *pattern)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
+	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
+	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
+							4096;
+	uint64_t before = steps;
+	bool is_decided;
+
+	/* name/ is as good as name */
+	if (takes_names(e->word) &&
+	    (is_prefix || !ab_word_equals(pattern, "/")))
+		return false;
+	is_decided = is_long && pattern->len ?
+			     trim_long(e, pattern, is_prefix, &steps) :
+			     trim_short(e, pattern, is_prefix, &steps);
+	charge(e->run, before - steps);
+	return is_decided;
+}
+
 /* # ## % %%. False: not decided. */
 static bool trim(struct expansion *e, const struct edit *edit)
 {
@@ -111,6 +238,8 @@ static bool trim(struct expansion *e, const struct edit *edit)
 
 	if (!is_pattern(pattern))
 		return false;
+	if (e->word->hole_count)
+		return trim_known(e, pattern);
 	for (uint32_t i = 0; i <= len; i++) {
 		uint32_t n = is_long ? len - i : i;
 		int r = is_prefix ? match(pattern, 0, e->word->text, n,
@@ -232,6 +361,23 @@ static bool is_absolute(const struct expansion *e)
 				  strcmp(e->name, "PATH") == 0)));
 }
 
+/* ${x:N} and ${x:0:-N}, where N bytes there are known. */
+static bool slice_known(struct expansion *e, const struct bounds *b)
+{
+	const struct ab_word *w = e->word;
+
+	if (takes_names(w))
+		return false;
+	if (!b->has_length && b->begin >= 0 && b->begin <= head_of(w))
+		keep_tail(e, (uint32_t)b->begin);
+	else if (b->has_length && !b->begin && b->count < 0 &&
+		 -b->count <= w->len - tail_of(w))
+		keep_head(e, (uint32_t)(w->len + b->count));
+	else
+		return false;
+	return true;
+}
+
 /* ${x:offset:length} */
 bool ab_param_slice(struct expansion *e, struct segment *args)
 {
@@ -248,9 +394,11 @@ bool ab_param_slice(struct expansion *e, struct segment *args)
 		ab_param_add_bytes(e, "/", 1);
 		return true;
 	}
-	if (!e->word || e->word->hole_count)
+	if (!e->word)
 		return false;
 	len = e->word->len;
+	if (e->word->hole_count)
+		return slice_known(e, &b);
 	if (b.begin < 0)
 		b.begin += len;
 	if (b.begin < 0 || b.begin > len)
@@ -409,7 +557,11 @@ static void find_arguments(struct expansion *e, struct segment *args,
 
 static bool apply(struct expansion *e, const struct edit *edit)
 {
-	switch ((enum param_op)e->param->op) {
+	enum param_op op = (enum param_op)e->param->op;
+
+	if (e->word->hole_count && (op < OP_PREFIX || op > OP_SUFFIX_LONG))
+		return false;
+	switch (op) {
 	case OP_PREFIX:
 	case OP_PREFIX_LONG:
 	case OP_SUFFIX:
