@@ -132,6 +132,7 @@ struct ab_check {
 	bool has_link_choice; /* through another one at the same name */
 	bool is_one_pass; /* a link that it makes itself was not there then */
 	bool has_lost_link; /* one in the worktree is not known any more */
+	bool has_stray_link; /* one at a place that is not known */
 	uint8_t link_choice; /* which of them, the newest first */
 	bool is_physical; /* set -P: cd does */
 	bool keeps_last; /* what is done is done to the link itself */

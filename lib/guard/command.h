@@ -134,6 +134,8 @@ void ab_defined_tell(struct ab_check *c);
 bool ab_trap_set(struct ab_check *c, const struct ab_word *w);
 /* A variable that one waits for is set now. */
 void ab_traps_wake(struct ab_check *c);
+/* A function is over, and its own variables are still there. */
+void ab_traps_leave(struct ab_check *c);
 /* Those of the shell at hand run here, perhaps; is_end: they surely do. */
 void ab_traps_run(struct ab_check *c, bool is_end);
 

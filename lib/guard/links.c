@@ -233,6 +233,7 @@ void ab_link_make(struct ab_check *c, const struct ab_word *to,
 	if (c->is_linked || c->is_reading || c->is_probe || !to->len)
 		return;
 	path.text = ab_path_text(c, w, &path.len);
+	c->has_stray_link |= !path.text;
 	if (!path.text)
 		return;
 	if (may_be_link(c, w)) {
@@ -316,6 +317,7 @@ static void move_links(struct ab_check *c, const struct ab_word *from,
 	if (c->is_linked || c->is_reading || c->is_probe || (!links && !near))
 		return;
 	to.text = ab_path_text(c, w, &to.len);
+	c->has_stray_link |= !to.text;
 	if (!to.text)
 		return;
 	ab_path_split(c, from, &p);
@@ -351,6 +353,7 @@ void ab_link_unpack(struct ab_check *c, const struct ab_word *w)
 	if (c->is_linked || c->is_reading || c->is_probe)
 		return;
 	dir.text = ab_path_text(c, w, &dir.len);
+	c->has_stray_link |= !dir.text && (links || near);
 	if (!dir.text)
 		return;
 	unpack_each(c, links, &dir);

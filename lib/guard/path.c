@@ -107,13 +107,18 @@ static bool is_temp_name(const char *name)
 	       !strcmp(name, "TEMP") || !strcmp(name, "TMP");
 }
 
+/* What mktemp printed. */
+static bool is_new_temp(const struct ab_hole *h)
+{
+	return !h->is_cut && (ab_hole_taint(h) & AB_TAINT_TEMP);
+}
+
 /* A hole that starts the word: what is known of where that is. */
 static enum path_from from_hole(const struct ab_hole *h)
 {
 	if (h->kind == AB_HOLE_HOME && !h->len)
 		return FROM_HOME;
-	if (is_temp_name(h->name) ||
-	    (!h->is_cut && (ab_hole_taint(h) & AB_TAINT_TEMP)))
+	if (is_temp_name(h->name) || is_new_temp(h))
 		return FROM_TEMP;
 	return FROM_NOWHERE;
 }
@@ -161,6 +166,9 @@ static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
 	     w->holes[0].kind == AB_HOLE_FIELDS ||
 	     (w->holes[0].kind == AB_HOLE_HOME && !w->holes[0].len))) {
 		p->from = from_hole(&w->holes[0]);
+		p->is_new = is_new_temp(&w->holes[0]) && w->len &&
+			    *w->text == '/' &&
+			    (w->hole_count == 1 || w->holes[1].at);
 		if (p->from != FROM_NOWHERE)
 			return;
 		p->is_checked = w->holes[0].is_checked &&
@@ -230,7 +238,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		len--;
 	p->count = 0;
 	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
-	p->has_end_hole = false;
+	p->has_end_hole = p->is_new = false;
 	p->has_ordinary = false;
 	p->is_checked = false;
 	p->has_dots = c->has_dots;
@@ -562,6 +570,18 @@ static bool is_checked(const struct path *p)
 	return true;
 }
 
+/* "$tmp"/.[!.]*: there is nothing but what the text put into it. */
+static bool is_new_content(const struct ab_check *c, const struct path *p)
+{
+	const struct part *part = &p->parts[0];
+
+	return p->is_new && p->from == FROM_TEMP && p->count == 1 &&
+	       part->kind == 1 && !c->has_stray_link &&
+	       !memchr(part->text, '(', part->len) &&
+	       (*part->text != '.' ||
+		!ab_pattern_may_take(part->text, part->len, "..", 2, false));
+}
+
 static uint64_t computed(const struct ab_check *c, const struct path *p)
 {
 	uint64_t mask = AB_CLASS(ANY);
@@ -586,7 +606,7 @@ static uint64_t computed(const struct ab_check *c, const struct path *p)
 		mask |= dir_class(c, p, n - 1, true, &unused);
 	else if (n == 1 && p->parts[0].kind == 1 && p->from == FROM_ROOT)
 		mask |= AB_CLASS(ROOT);
-	if (has_git(p))
+	if (has_git(p) && !is_new_content(c, p))
 		mask |= AB_CLASS(GIT);
 	if (in_temp(c, p))
 		return mask | AB_CLASS(TEMP);
@@ -664,7 +684,9 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	if (AB_UNLIKELY(p.has_dots))
 		p.has_dots = !is_in_subdir(c, &p);
 	*is_too_long = p.is_too_long;
-	classes = computed(c, &p) | ab_path_listed(c, &p);
+	classes = computed(c, &p);
+	if (!is_new_content(c, &p))
+		classes |= ab_path_listed(c, &p);
 	/* what goes through /proc/self/cwd is in no directory of its own */
 	if (seat && !p.is_too_long && p.from == FROM_ROOT && p.cwd == c->cwd)
 		sit_down(c, seat, w, classes);

@@ -19,6 +19,7 @@ struct path {
 	enum path_from from;
 	bool has_hole, is_too_long, went_up;
 	bool has_end_hole; /* behind the last slash, which may be nothing */
+	bool is_new; /* it begins in a directory that mktemp made */
 	bool has_homes, is_checked;
 	/* of ab_path_is_ordinary(), when it was asked for */
 	bool has_ordinary, is_ordinary;

@@ -586,6 +586,8 @@ static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
 	}
 	if (s->kind == AB_SCOPE_DEFINITION)
 		ab_defined_end(&v->check, s);
+	if (AB_UNLIKELY(v->check.traps) && s->kind == AB_SCOPE_CALL)
+		ab_traps_leave(&v->check);
 	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 
@@ -664,6 +666,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	v->check.traps = NULL;
 	v->check.links = v->check.near_links = NULL;
 	v->check.has_lost_link = false;
+	v->check.has_stray_link = false;
 	v->check.deferred = NULL;
 	v->check.defining = NULL;
 	v->check.deferred_count = v->check.defining_depth = 0;

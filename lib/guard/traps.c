@@ -28,6 +28,8 @@
 struct trap_name {
 	uint32_t at, len;
 	bool is_set;
+	bool was_set; /* when the trap was */
+	bool is_left; /* judged without it */
 	/* kept as long as the run; NULL: not known, and where it came from,
 	   for the word of that does not stay */
 	const struct ab_word *value;
@@ -43,6 +45,7 @@ struct ab_trap {
 	uint32_t name_count;
 	uint32_t depth;
 	bool can_wait; /* for its variables */
+	bool is_unseen; /* a function ended with what was not judged */
 	bool is_sub;	     /* set in a subshell, and lost with it */
 };
 
@@ -78,7 +81,8 @@ static void look(struct ab_check *c, const char *text, struct trap_name *n)
 	const struct ab_word *w = value_of(c, text + n->at, n->len);
 	bool is_unknown = w && !w->len && w->hole_count;
 
-	n->is_set = w;
+	n->is_set = w && ab_shell_said(c->run, text + n->at, n->len) !=
+				AB_SHELL_UNSAID;
 	n->value = is_unknown ? NULL : w;
 	n->origin = is_unknown ? w->holes->origin : NULL;
 }
@@ -220,7 +224,9 @@ static void add_name(struct ab_check *c, struct ab_trap *t, uint32_t at,
 		return;
 	}
 	t->names[t->name_count] = (struct trap_name){ .at = at, .len = len };
-	look(c, text, &t->names[t->name_count++]);
+	look(c, text, &t->names[t->name_count]);
+	t->names[t->name_count++].was_set =
+		ab_shell_said(c->run, text + at, len) == AB_SHELL_SAID;
 }
 
 static void find_names(struct ab_check *c, struct ab_trap *t)
@@ -338,13 +344,53 @@ static void open_calls(struct ab_check *c, const struct ab_word *w,
 					 .span = w->span };
 }
 
-/* The text without the words of variables that have no value yet. */
+/* What mktemp made: it is judged the same wherever the shell is. */
+static bool is_new_temp(const struct trap_name *n)
+{
+	const struct ab_stream *s = n->origin;
+
+	return s && s->taint == AB_TAINT_TEMP;
+}
+
+/*
+ * A variable that a trap is judged without: it has no value yet; or it had
+ * one when the trap was set, and that is gone with its function; or it has
+ * none where the trap is not set, either: `x=$(mktemp) && trap 'rm "$x"' EXIT`.
+ * What it was till then was judged.
+ */
+static bool is_left_out(struct ab_check *c, const struct ab_trap *t,
+			const struct trap_name *n, bool is_end)
+{
+	enum ab_shell_said said =
+		ab_shell_said(c->run, t->open.text + n->at, n->len);
+
+	if (!t->can_wait)
+		return false;
+	if (!n->was_set || t->is_unseen)
+		return !is_end && !n->is_set;
+	return !n->is_set ||
+	       (said == AB_SHELL_PERHAPS && is_new_temp(n));
+}
+
+static const struct trap_name *name_of(const struct ab_trap *t,
+				       const char *name, uint32_t len)
+{
+	for (uint32_t i = 0; i < t->name_count; i++) {
+		const struct trap_name *n = &t->names[i];
+
+		if (n->len == len && !memcmp(t->open.text + n->at, name, len))
+			return n;
+	}
+	return NULL;
+}
+
+/* The text without the words of variables that are left out. */
 static const struct ab_word *without(struct ab_check *c,
 				     const struct ab_trap *t)
 {
 	struct ab_word *out = ab_check_alloc(c, sizeof(*out));
 	char *text = ab_arena_high(c->high, t->open.len + 1);
-	uint32_t from, begin, end, n;
+	uint32_t from, begin, end, len;
 
 	if (!out || !text) {
 		c->is_broken = true;
@@ -354,8 +400,11 @@ static const struct ab_word *without(struct ab_check *c,
 	*out = t->open;
 	out->text = text;
 	for (uint32_t i = 0; i < t->open.len; i++) {
-		n = text[i] == '$' ? name_at(&t->open, i, &from) : 0;
-		if (!n || value_of(c, text + from, n) ||
+		const struct trap_name *n;
+
+		len = text[i] == '$' ? name_at(&t->open, i, &from) : 0;
+		n = len ? name_of(t, text + from, len) : NULL;
+		if (!n || !n->is_left ||
 		    !is_whole_word(&t->open, i, &begin, &end))
 			continue;
 		memset(text + begin, ' ', end - begin);
@@ -364,12 +413,19 @@ static const struct ab_word *without(struct ab_check *c,
 	return out;
 }
 
-static void judge(struct ab_check *c, const struct ab_trap *t, bool is_end)
+static void judge(struct ab_check *c, struct ab_trap *t, bool is_end)
 {
-	bool waits = !is_end && t->can_wait && is_early(t);
+	bool is_any_left = false;
 
-	ab_check_script(c, waits ? without(c, t) : &t->text, false, NULL, 0,
-			"trap");
+	for (uint32_t i = 0; i < t->name_count; i++) {
+		struct trap_name *n = &t->names[i];
+
+		look(c, t->open.text, n);
+		n->is_left = is_left_out(c, t, n, is_end);
+		is_any_left |= n->is_left;
+	}
+	ab_check_script(c, is_any_left ? without(c, t) : &t->text, false, NULL,
+			0, "trap");
 }
 
 /* The same is kept already: a script may set it many times. */
@@ -406,6 +462,7 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 	trap->next = c->traps;
 	trap->depth = depth;
 	trap->is_sub = is_sub;
+	trap->is_unseen = false;
 	open_calls(c, &trap->text, &trap->open);
 	find_names(c, trap);
 	if (ab_defined_reaches(c, trap->open.text, trap->open.len,
@@ -458,6 +515,17 @@ void ab_traps_wake(struct ab_check *c)
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
 		if (t->name_count && is_own(c, t, depth) && has_changed(c, t))
 			judge(c, t, false);
+	}
+}
+
+void ab_traps_leave(struct ab_check *c)
+{
+	for (struct ab_trap *t = c->traps; t; t = t->next) {
+		struct trap_name was[MAX_NAMES];
+
+		memcpy(was, t->names, sizeof(was));
+		t->is_unseen |= has_changed(c, t);
+		memcpy(t->names, was, sizeof(was));
 	}
 }
 

@@ -116,7 +116,8 @@ static void begin_local(struct ab_shell_run *run, const char *name,
 	if (v && v->local_to == run->call)
 		return;
 	if (!v) {
-		ab_run_assign(run, name, len, NULL, 0);
+		ab_run_assign(run, name, len,
+			      ab_run_losses(run) ? NULL : &ab_run_absent, 0);
 		v = ab_run_find(run, name, len);
 	}
 	u = ab_run_high(run, sizeof(*u));

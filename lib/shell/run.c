@@ -672,6 +672,19 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 	return ab_shell_value(run, v);
 }
 
+enum ab_shell_said ab_shell_said(const struct ab_shell_run *run,
+				 const char *name, size_t len)
+{
+	const struct variable *v = ab_run_find(run, name, len);
+	const struct value *value = v ? ab_run_value_of(run, v) :
+					&ab_run_absent;
+
+	if (value == &ab_run_absent)
+		return AB_SHELL_UNSAID;
+	return value->other == &ab_run_absent ? AB_SHELL_PERHAPS :
+						AB_SHELL_SAID;
+}
+
 bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
 			  size_t len)
 {

@@ -426,6 +426,10 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
+/* What the text says of it: a value; one on some ways only; nothing. */
+enum ab_shell_said { AB_SHELL_SAID, AB_SHELL_PERHAPS, AB_SHELL_UNSAID };
+enum ab_shell_said ab_shell_said(const struct ab_shell_run *run,
+				 const char *name, size_t len);
 /* It surely is: exported by the shell at hand, and never on one way only. */
 bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
 			  size_t len);

@@ -14,6 +14,7 @@ const struct value ab_run_unset = { .kind = VALUE_UNSET };
 #define MAX_FRAMES 16
 
 static const struct value unknown_value = { .kind = VALUE_UNKNOWN };
+const struct value ab_run_absent = { .kind = VALUE_UNKNOWN };
 
 void ab_run_limit(struct ab_shell_run *run, const char *message)
 {
@@ -108,7 +109,7 @@ static const struct value *first_value(struct ab_shell_run *run,
 	struct ab_word w = { .text = "" };
 
 	if (*v->name != ' ')
-		return &unknown_value;
+		return &ab_run_absent;
 	if (is_named(v, AB_SHELL_DIRS, sizeof(AB_SHELL_DIRS) - 1)) {
 		run->stands[1] = v;
 		return ab_run_scalar(run, &w);
@@ -609,8 +610,9 @@ static const struct value *join_values(struct ab_shell_run *run,
 	struct ab_stream *x, *y, *origin;
 	struct stream *stream;
 
+	/* absent on both ways, or not absent */
 	if (same_value(a, b))
-		return a;
+		return a == &ab_run_absent ? b : a;
 	x = a->origin ? a->origin : ab_run_blend(run, a->words, a->count);
 	y = b->origin ? b->origin : ab_run_blend(run, b->words, b->count);
 	origin = x ? x : y;
@@ -701,7 +703,7 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		now = ab_run_value(run, v->name, v->len);
 		if (v->joins < branches)
 			v->joined = join_values(run, v, v->joined, now);
-		if (!same_value(v->joined, now) ||
+		if (!same_value(v->joined, now) || now == &ab_run_absent ||
 		    (is_lost(run, v) && !(v->flags & VARIABLE_SHARED)))
 			set_value(run, v, v->joined);
 	}

@@ -392,6 +392,8 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 const struct value *ab_run_unknown(struct ab_shell_run *run,
 				   struct ab_stream *origin);
 extern const struct value ab_run_unset;
+/* Not known, and the text has said nothing of it: told by where it is. */
+extern const struct value ab_run_absent;
 
 /* Branches: begin gives a mark; back goes to the state at the mark and keeps
  * what the variables were; join makes of the state and all that was kept what

@@ -850,9 +850,10 @@ void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
 		ab_run_blur(run, f->undo, f->jumps == run->jumps);
 	if (--run->branch_depth == 0)
 		run->trail = f->undo;
+	ab_visit_close(run, f);
+	/* with the variables that are its own */
+	ab_visit_end(run, &f->scope);
 	end_passing(run, f);
 	ab_run_assign(run, "@", 1, f->saved, 0);
-	ab_visit_close(run, f);
-	ab_visit_end(run, &f->scope);
 	ab_visit_leave(run);
 }
