@@ -8,8 +8,7 @@
 
 #include "shell/state.h"
 
-/* < <(...) of what is known */
-static const struct ab_word *proc_text(const struct ab_word *w)
+const struct ab_word *ab_builtin_proc_text(const struct ab_word *w)
 {
 	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PROC &&
 			       w->holes->len == w->len && w->holes->origin ?
@@ -55,8 +54,9 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 		*origin = r->kind == AB_REDIR_DUP_IN ?
 				  fd_origin(run, &r->target) :
 				  ab_run_blend(run, &r->target, 1);
-		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target :
-						      proc_text(&r->target);
+		word = r->kind >= AB_REDIR_HERE_DOC ?
+			       &r->target :
+			       ab_builtin_proc_text(&r->target);
 	}
 	return word;
 }
@@ -118,9 +118,30 @@ static bool may_read(const struct ab_shell_command *c)
 			       (UINT64_C(1) << builtin & readers));
 }
 
+/* Programs that read nothing, unless they are to ask. */
+static bool is_deaf(const struct ab_shell_command *c)
+{
+	static const char *const names[] = { "rm",    "rmdir", "mkdir",
+					     "touch", "ls",    "chmod" };
+	bool is_one = false;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names) && c->argc; i++)
+		is_one |= ab_word_equals(c->argv, names[i]);
+	for (uint32_t i = 1; is_one && i < c->argc; i++) {
+		const struct ab_word *w = &c->argv[i];
+
+		if (w->hole_count && !w->holes->at && !w->is_quoted)
+			return false;
+		is_one = !w->len || *w->text != '-' ||
+			 (!memchr(w->text, 'i', w->len) &&
+			  !memchr(w->text, 'I', w->len));
+	}
+	return is_one && !c->callee;
+}
+
 void ab_builtin_take(const struct ab_shell_command *c)
 {
-	if (c->place.in->value && may_read(c) &&
+	if (c->place.in->value && may_read(c) && !is_deaf(c) &&
 	    (is_exec(c) || !has_own_input(c)))
 		c->place.in->value = NULL;
 }
@@ -139,9 +160,12 @@ static void take_line(struct ab_shell_run *run,
 
 	if (!in || has_own_input(c))
 		return;
-	/* in the loop each round is perhaps the first */
+	/* in the loop each round is perhaps the first; what takes part of a
+	   line makes lines of parts */
 	if (c->place.flags & AB_SHELL_LOOP) {
 		all->is_taken = true;
+		if (!is_plain)
+			s->value = NULL;
 		return;
 	}
 	s->value = NULL;
@@ -160,10 +184,47 @@ static void take_line(struct ab_shell_run *run,
 	s->value = rest;
 }
 
+/* What of a known text becomes elements: lines, or the fields of the first. */
+struct cut {
+	const char *ends;
+	uint32_t end_count;
+	bool is_lines, is_each, keeps_ends; /* each: fields may be empty */
+};
+
+/* What separates fields for this command; false: nobody knows. */
+static bool find_ends(struct ab_shell_run *run,
+		      const struct ab_shell_command *c, struct cut *cut)
+{
+	*cut = (struct cut){ 0 };
+	if (!ab_run_ifs(run, &cut->ends, &cut->end_count))
+		return false;
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		if (strcmp(a->name, "IFS") != 0)
+			continue;
+		if (a->value_count != 1 || a->is_array || a->is_append ||
+		    a->values->hole_count)
+			return false;
+		cut->ends = a->values->text;
+		cut->end_count = a->values->len;
+	}
+	return true;
+}
+
+/* A line begins or ends with what may be cut off. */
+static bool has_ends(const struct cut *cut, const char *line, uint32_t len)
+{
+	return len && (memchr(cut->ends, line[0], cut->end_count) ||
+		       memchr(cut->ends, line[len - 1], cut->end_count));
+}
+
 /* One line without blanks around it for one name; else nobody knows. */
 static const struct value *read_value(struct ab_shell_run *run,
+				      const struct ab_shell_command *c,
 				      const struct ab_word *in)
 {
+	struct cut cut;
 	struct ab_word w = *in;
 	const char *newline = memchr(w.text, '\n', w.len);
 	uint32_t len = newline ? (uint32_t)(newline - w.text) : w.len;
@@ -171,8 +232,8 @@ static const struct value *read_value(struct ab_shell_run *run,
 	if (in->hole_count && newline &&
 	    in->holes[in->hole_count - 1].at > len)
 		return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	if (memchr(w.text, '\\', len) ||
-	    (len && (w.text[0] == ' ' || w.text[len - 1] == ' ')))
+	if (memchr(w.text, '\\', len) || !find_ends(run, c, &cut) ||
+	    has_ends(&cut, w.text, len))
 		return ab_run_unknown(run, ab_run_blend(run, in, 1));
 	w.len = len;
 	while (w.map_count > 1 && w.map[w.map_count - 1].at >= len)
@@ -180,19 +241,12 @@ static const struct value *read_value(struct ab_shell_run *run,
 	return ab_run_scalar(run, &w);
 }
 
-/* What of a known text becomes elements: lines, or the fields of the first. */
-struct cut {
-	const char *ends;
-	uint32_t end_count;
-	bool is_lines, keeps_ends;
-};
-
 static uint32_t next_piece(const struct cut *cut, const struct ab_word *in,
 			   uint32_t *at)
 {
 	uint32_t i = *at;
 
-	if (!cut->is_lines)
+	if (!cut->is_lines && !cut->is_each)
 		while (i < in->len && memchr(cut->ends, in->text[i],
 					     cut->end_count))
 			i++;
@@ -232,25 +286,36 @@ static const struct value *read_array(struct ab_shell_run *run,
 	return ab_run_array(run, f.words, f.count);
 }
 
-/* read -a: the first line by IFS, which is blanks here or nobody knows. */
+/* A mixture of blanks and others cuts nobody knows where. */
+static bool find_cut(struct ab_shell_run *run, const struct ab_shell_command *c,
+		     struct cut *cut)
+{
+	uint32_t blanks = 0;
+
+	if (!find_ends(run, c, cut))
+		return false;
+	for (uint32_t i = 0; i < cut->end_count; i++)
+		blanks += memchr(" \t\n", cut->ends[i], 3) != NULL;
+	cut->is_each = cut->end_count && !blanks;
+	return cut->is_each || (blanks && blanks == cut->end_count);
+}
+
+/* read -a: the first line by IFS. */
 static const struct value *read_fields(struct ab_shell_run *run,
 				       const struct ab_shell_command *c,
 				       const struct ab_word *in)
 {
-	struct cut cut = { 0 };
+	struct cut cut;
 	struct ab_word line = *in;
 	const char *newline = memchr(in->text, '\n', in->len);
 
 	if (newline)
 		line.len = (uint32_t)(newline - in->text);
-	for (uint32_t i = 0; i < c->assign_count; i++)
-		if (strcmp(c->assigns[i].name, "IFS") == 0)
-			return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
+	/* what stands behind the last name may be dropped at its end */
+	if (!find_cut(run, c, &cut) ||
+	    (cut.is_each && line.len &&
+	     memchr(cut.ends, line.text[line.len - 1], cut.end_count)))
 		return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	for (uint32_t i = 0; i < cut.end_count; i++)
-		if (!memchr(" \t\n", cut.ends[i], 3))
-			return ab_run_unknown(run, ab_run_blend(run, in, 1));
 	return read_array(run, &line, &cut);
 }
 
@@ -305,17 +370,14 @@ void ab_builtin_mapfile(struct ab_shell_run *run,
 }
 
 /* Where field n of the first line begins. */
-static uint32_t field_at(struct ab_shell_run *run, const struct ab_word *in,
+static uint32_t field_at(const struct cut *cut, const struct ab_word *in,
 			 uint32_t n)
 {
-	struct cut cut = { 0 };
 	uint32_t at = 0, end;
 
-	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
-		return 0;
-	for (end = next_piece(&cut, in, &at); n; n--) {
-		at = end;
-		end = next_piece(&cut, in, &at);
+	for (end = next_piece(cut, in, &at); n; n--) {
+		at = end + cut->is_each;
+		end = next_piece(cut, in, &at);
 	}
 	return at;
 }
@@ -328,10 +390,14 @@ static void read_names(struct ab_shell_run *run,
 {
 	const struct value *v = read_fields(run, c, in);
 	const char *end = memchr(in->text, '\n', in->len);
+	struct cut cut;
 	uint32_t n = 0;
 
+	if (!find_cut(run, c, &cut))
+		return;
 	end = end ? end : in->text + in->len;
-	while (end > in->text && (end[-1] == ' ' || end[-1] == '\t'))
+	while (!cut.is_each && end > in->text &&
+	       (end[-1] == ' ' || end[-1] == '\t'))
 		end--;
 	for (uint32_t i = 1; i < argc && v->kind == VALUE_ARRAY; i++) {
 		uint32_t len = ab_builtin_name_len(&argv[i], 0);
@@ -344,7 +410,7 @@ static void read_names(struct ab_shell_run *run,
 			w = v->words[n++];
 		if (i + 1 == argc && w.len) {
 			/* the fields are copies: where the last one began */
-			uint32_t at = field_at(run, in, n - 1);
+			uint32_t at = field_at(&cut, in, n - 1);
 
 			w.text = in->text + at;
 			w.len = (uint32_t)(end - w.text);
@@ -423,6 +489,55 @@ static const struct value *perhaps(struct ab_shell_run *run,
 	return ab_run_either(run, origin, first, ab_run_unknown(run, origin));
 }
 
+/* `while read x`, and nothing beside it: in the body it has read a line. */
+static bool is_whole_condition(const struct ab_shell_run *run,
+			       const struct ab_shell_command *c)
+{
+	const struct visit_frame *loop = ab_run_loop(run);
+	const struct cmd *cmd = loop ? loop->cmd : NULL;
+	const struct cmd *cond = cmd && cmd->kind == CMD_WHILE && cmd->clauses ?
+					 cmd->clauses->cond :
+					 NULL;
+
+	return cond && !cond->next && cond->kind == CMD_SIMPLE &&
+	       !(cond->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND)) &&
+	       ab_tree_span(loop->tree, cond->begin, cond->end).begin ==
+		       c->span.begin;
+}
+
+/* In a loop: any line of what is known, where they are few and plain. */
+static const struct value *any_line(struct ab_shell_run *run,
+				    const struct ab_shell_command *c,
+				    struct ab_stream *origin,
+				    const struct ab_word *in)
+{
+	struct cut cut;
+	const struct value *all = NULL;
+	uint32_t end = in->len, count = 0;
+	struct ab_word w = *in;
+
+	if (in->hole_count || memchr(in->text, '\\', in->len) ||
+	    !find_ends(run, c, &cut) || !is_whole_condition(run, c))
+		return perhaps(run, origin, read_value(run, c, in));
+	end -= end && in->text[end - 1] == '\n';
+	for (uint32_t at = end + 1; at; end = at - 1) {
+		const char *newline = memrchr(in->text, '\n', end);
+
+		at = newline ? (uint32_t)(newline + 1 - in->text) : 0;
+		w.text = in->text + at;
+		w.len = end - at;
+		w.span = ab_word_span(in, at, w.len);
+		w.map_count = 0;
+		if (++count > AB_SHELL_READS + 1 ||
+		    has_ends(&cut, w.text, w.len))
+			return perhaps(run, origin, read_value(run, c, in));
+		all = all ? ab_run_either(run, origin, ab_run_scalar(run, &w),
+					  all) :
+			    ab_run_scalar(run, &w);
+	}
+	return all;
+}
+
 void ab_builtin_read(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c,
@@ -477,8 +592,7 @@ void ab_builtin_read(struct ab_shell_run *run,
 		ab_run_assign(run, argv[last].text,
 			      ab_builtin_name_len(&argv[last], 0),
 			      is_array ? read_fields(run, c, in) :
-			      is_first ? perhaps(run, origin,
-						 read_value(run, in)) :
-					 read_value(run, in),
+			      is_first ? any_line(run, c, origin, in) :
+					 read_value(run, c, in),
 			      0);
 }

@@ -141,8 +141,9 @@ void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f)
 			f->inner.out = &s->public;
 		if (r->kind >= AB_REDIR_HERE_DOC)
 			s->public.value = ab_run_keep(run, &r->target);
-		else
-			s->is_unknown = r->fd == 0;
+		else if (r->fd == 0)
+			s->public.value = ab_builtin_proc_text(&r->target);
+		s->is_unknown = r->fd == 0 && !s->public.value;
 	}
 	if (f->inner.in && f->cmd && f->cmd->kind == CMD_SELECT)
 		f->inner.in->value = NULL;

@@ -200,14 +200,43 @@ static bool print_echo(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* %d, %o, %x: no sign for those that have none. */
+static bool print_number(struct ab_shell_run *run, struct segments *list,
+			 const struct ab_word *format, char how,
+			 const struct ab_word *argument)
+{
+	const char *names = how == 'X' ? "0123456789ABCDEF" :
+					 "0123456789abcdef";
+	char *digits = ab_run_low(run, 24);
+	uint32_t shift = how == 'o' ? 3 : 4, at = 24;
+	int64_t n = 0;
+	uint64_t left;
+
+	if (!digits || (argument && (argument->hole_count ||
+				     !ab_arith(run, argument->text,
+					       argument->len, &n))))
+		return false;
+	if (how == 'd' || how == 'i') {
+		ab_segments_add(run, list, digits, ab_decimal(digits, n),
+				format->span, SEGMENT_QUOTED);
+		return true;
+	}
+	left = (uint64_t)n;
+	do {
+		digits[--at] = names[left & ((1u << shift) - 1)];
+		left >>= shift;
+	} while (left);
+	ab_segments_add(run, list, digits + at, 24 - at, format->span,
+			SEGMENT_QUOTED);
+	return true;
+}
+
 /* One directive of a format at f[at] == '%': false when it is not followed. */
 static bool directive(struct ab_shell_run *run, struct segments *list,
 		      const struct ab_word *format, uint32_t *at,
 		      const struct ab_word *argument, bool *took)
 {
 	uint32_t i = *at + 1;
-	char *digits;
-	int64_t n;
 
 	if (i >= format->len)
 		return false;
@@ -236,16 +265,11 @@ static bool directive(struct ab_shell_run *run, struct segments *list,
 		return true;
 	case 'd':
 	case 'i':
-		digits = ab_run_low(run, 24);
-		n = 0;
-		if (!digits ||
-		    (argument &&
-		     (argument->hole_count ||
-		      !ab_arith(run, argument->text, argument->len, &n))))
-			return false;
-		ab_segments_add(run, list, digits, ab_decimal(digits, n),
-				format->span, SEGMENT_QUOTED);
-		return true;
+	case 'o':
+	case 'x':
+	case 'X':
+		return print_number(run, list, format, format->text[i],
+				    argument);
 	default:
 		return false;
 	}
@@ -390,6 +414,78 @@ static bool print_dirname(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* basename PATH: its last name. */
+static bool print_basename(struct ab_shell_run *run, struct segments *list,
+			   const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_word *w = &argv[1], *suffix = &argv[2];
+	uint32_t len, begin;
+
+	if (argc < 2 || argc > 3 || w->hole_count || !w->len ||
+	    *w->text == '-' || (argc == 3 && suffix->hole_count))
+		return false;
+	for (len = w->len; len > 1 && w->text[len - 1] == '/';)
+		len--;
+	for (begin = len; begin && w->text[begin - 1] != '/';)
+		begin--;
+	begin -= begin == len; /* the root */
+	if (argc == 3 && suffix->len < len - begin &&
+	    !memcmp(w->text + len - suffix->len, suffix->text, suffix->len))
+		len -= suffix->len;
+	ab_segments_add(run, list, w->text + begin, len - begin,
+			ab_word_span(w, begin, len - begin), SEGMENT_QUOTED);
+	ab_segments_add(run, list, "\n", 1, argv[0].span, SEGMENT_QUOTED);
+	return true;
+}
+
+static bool is_number(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++)
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return false;
+	return w->len;
+}
+
+#define MAX_NUMBERS 64 /* that seq prints and are known */
+
+/* seq [FROM [STEP]] TO of plain numbers. */
+static bool print_seq(struct ab_shell_run *run, struct segments *list,
+		      const struct ab_word *argv, uint32_t argc)
+{
+	int64_t n[3] = { 1, 1, 1 };
+	uint32_t count = 0;
+
+	if (argc < 2 || argc > 4)
+		return false;
+	for (uint32_t i = 1; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		/* of two, the second is the last */
+		uint32_t to = i + 1 == argc ? 2 : i - 1;
+
+		if (w->hole_count || !w->len || w->len > 9 ||
+		    (*w->text == '0' && w->len > 1) ||
+		    !is_number(w))
+			return false;
+		n[to] = 0;
+		for (uint32_t k = 0; k < w->len; k++)
+			n[to] = n[to] * 10 + w->text[k] - '0';
+	}
+	if (!n[1] || n[2] < n[0] || (n[2] - n[0]) / n[1] >= MAX_NUMBERS)
+		return false;
+	for (int64_t i = n[0]; i <= n[2] && count < MAX_NUMBERS; i += n[1]) {
+		char *digits = ab_run_low(run, 24);
+		uint32_t len = digits ? ab_decimal(digits, i) : 0;
+
+		if (!digits)
+			return false;
+		digits[len] = '\n';
+		ab_segments_add(run, list, digits, len + 1, argv[0].span,
+				SEGMENT_QUOTED);
+		count++;
+	}
+	return true;
+}
+
 /*
  * ls -d NAME: the name, or nothing where it is not there, which nobody knows:
  * an unknown beginning, of a path from the root an unknown end, says that it
@@ -510,6 +606,10 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 		return print_dirname(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "git"))
 		return print_git_dir(run, list, argv, argc);
+	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "basename"))
+		return print_basename(run, list, argv, argc);
+	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "seq"))
+		return print_seq(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_NONE)
 		return ab_word_equals(argv, "ls") &&
 		       print_ls(run, list, argv, argc);

@@ -548,6 +548,8 @@ void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *text);
 /* A command that has place.in was told: whatever reads of that, or what it
  * starts may, leaves nobody knows what to the next. */
 void ab_builtin_take(const struct ab_shell_command *c);
+/* < <(...): what is known of it, or NULL. */
+const struct ab_word *ab_builtin_proc_text(const struct ab_word *w);
 /* A name of what another descriptor reads: /dev/stdin, /proc/self/fd/3. */
 bool ab_may_name_fd(const struct ab_word *w);
 void ab_builtin_mapfile(struct ab_shell_run *run,
