@@ -103,7 +103,7 @@ static void run_script(struct ab_check *c, const struct ab_use *use,
 
 uint32_t ab_status_taint(struct ab_check *c, const struct ab_word *w)
 {
-	return w->len > 6 && !memcmp(w->text, "/proc/", 6) &&
+	return w->len > 4 && !memcmp(w->text, "/proc", 5) &&
 			       (ab_path_classes(c, w) & c->pack->proc_status)
 		       ? AB_TAINT_PROCESS
 		       : 0;
@@ -140,6 +140,10 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	c->keeps_last = false;
 	switch ((enum ab_role_kind)role->kind) {
 	case AB_ROLE_LIST:
+		c->out_taint |= ab_status_taint(c, w);
+		if (use->program->is_pass)
+			ab_file_read(c, w);
+		break;
 	case AB_ROLE_DELETE:
 		if (use->program->is_pass)
 			ab_file_read(c, w);

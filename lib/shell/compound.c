@@ -337,10 +337,17 @@ static const struct value *item(struct ab_shell_run *run,
 
 	if (value)
 		return value;
-	if (w->hole_count == 1 && w->holes[0].kind == AB_HOLE_FIELDS &&
-	    w->len == 0)
-		return ab_run_unknown(run, w->holes[0].origin);
-	return ab_run_scalar(run, &copy);
+	if (w->hole_count != 1 || w->holes->kind != AB_HOLE_FIELDS || w->len)
+		return ab_run_scalar(run, &copy);
+	/* {1..65535}: of those it stays one */
+	if (!w->holes->name && !w->holes->origin) {
+		struct ab_hole any = *w->holes;
+
+		any.kind = AB_HOLE_BYTES;
+		copy.holes = &any;
+		return ab_run_scalar(run, &copy);
+	}
+	return ab_run_unknown(run, w->holes[0].origin);
 }
 
 /* The same once more: NULL where it may be any one of several words. */

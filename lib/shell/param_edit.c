@@ -132,6 +132,20 @@ static void keep_head(struct expansion *e, uint32_t end)
 	ab_param_add_word(e, &w);
 }
 
+/* The same, and those before it go. */
+static void keep_rest(struct expansion *e, uint32_t begin)
+{
+	struct ab_word w = *e->word, rest;
+
+	while (w.hole_count && w.holes->at < begin) {
+		w.holes++;
+		w.hole_count--;
+	}
+	rest = ab_builtin_tail(e->run, &w, begin);
+	e->is_whole = true;
+	ab_param_add_word(e, &rest);
+}
+
 static void keep_tail(struct expansion *e, uint32_t begin)
 {
 	struct ab_word w = ab_builtin_tail(e->run, e->word, begin);
@@ -202,6 +216,56 @@ static bool trim_long(struct expansion *e, const struct ab_word *pattern,
 	return false;
 }
 
+/* Where the last name of a path of patterns begins; 0: nobody knows. */
+static uint32_t last_name(const struct ab_word *w)
+{
+	const char *slash = memrchr(w->text, '/', w->len);
+	uint32_t at = slash ? (uint32_t)(slash + 1 - w->text) : 0;
+
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->kind != AB_HOLE_PATTERN ||
+		    (h->at < at && h->at + h->len >= at))
+			return 0;
+	}
+	return at;
+}
+
+/* Of what patterns take, whole names are cut off: name/ is as good as name,
+   all up to the last slash, and ${x#/proc/}. */
+static bool trim_names(struct expansion *e, const struct ab_word *pattern)
+{
+	const struct ab_word *w = e->word;
+	uint32_t len = pattern->len, at;
+
+	switch ((enum param_op)e->param->op) {
+	case OP_SUFFIX:
+		if (!ab_word_equals(pattern, "/") || tail_of(w) == w->len)
+			return false;
+		keep_head(e, w->len - (w->text[w->len - 1] == '/'));
+		return true;
+	case OP_PREFIX_LONG:
+		at = len == 2 && !memcmp(pattern->text, "*/", 2) &&
+				     pattern->hole_count ?
+			     last_name(w) :
+			     0;
+		break;
+	case OP_PREFIX:
+		at = !pattern->hole_count && len && len <= head_of(w) &&
+				     pattern->text[len - 1] == '/' &&
+				     !memcmp(w->text, pattern->text, len) ?
+			     len :
+			     0;
+		break;
+	default:
+		return false;
+	}
+	if (at)
+		keep_rest(e, at);
+	return at;
+}
+
 /* The same of a value that is not known as a whole, where that decides. */
 static bool trim_known(struct expansion *e, const struct ab_word *pattern)
 {
@@ -213,10 +277,8 @@ static bool trim_known(struct expansion *e, const struct ab_word *pattern)
 	uint64_t before = steps;
 	bool is_decided;
 
-	/* name/ is as good as name */
-	if (takes_names(e->word) &&
-	    (is_prefix || !ab_word_equals(pattern, "/")))
-		return false;
+	if (takes_names(e->word))
+		return trim_names(e, pattern);
 	is_decided = is_long && pattern->len ?
 			     trim_long(e, pattern, is_prefix, &steps) :
 			     trim_short(e, pattern, is_prefix, &steps);
