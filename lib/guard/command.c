@@ -109,6 +109,17 @@ uint32_t ab_status_taint(struct ab_check *c, const struct ab_word *w)
 		       : 0;
 }
 
+/* realpath of what mktemp made, where no link was put in its place. */
+static uint32_t resolved_taint(const struct ab_check *c,
+			       const struct ab_use *use,
+			       const struct ab_word *w)
+{
+	if (w->len || w->hole_count != 1 || w->holes->is_cut ||
+	    c->has_stray_link || !ab_word_equals(&use->words[0], "realpath"))
+		return 0;
+	return ab_word_taint(w) & AB_TAINT_TEMP;
+}
+
 static void path_word(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
@@ -140,7 +151,8 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	c->keeps_last = false;
 	switch ((enum ab_role_kind)role->kind) {
 	case AB_ROLE_LIST:
-		c->out_taint |= ab_status_taint(c, w);
+		c->out_taint |= ab_status_taint(c, w) |
+				resolved_taint(c, use, w);
 		if (use->program->is_pass)
 			ab_file_read(c, w);
 		break;

@@ -399,18 +399,24 @@ bool ab_find_leaves_out(const struct ab_use *use, uint32_t test)
 	return true;
 }
 
+#define MAX_TRIES 4
+
 bool ab_find_spares_git(const struct ab_use *use)
 {
 	static const char inside[] = "./.git/HEAD";
+	uint32_t tries = 0;
 
 	for (uint32_t i = 2; i + 1 < use->count && i < MAX_WORDS; i++) {
 		const struct ab_word *w = &use->words[i + 1];
 
-		if (is_not(use, i - 1) && ab_find_leaves_out(use, i) &&
-		    !w->hole_count &&
-		    ab_pattern_may_take(w->text, w->len, inside,
-					sizeof(inside) - 1, false))
+		if (!is_not(use, i - 1) || w->hole_count ||
+		    !ab_pattern_may_take(w->text, w->len, inside,
+					 sizeof(inside) - 1, false))
+			continue;
+		if (ab_find_leaves_out(use, i))
 			return true;
+		if (++tries == MAX_TRIES)
+			break;
 	}
 	return false;
 }
