@@ -141,6 +141,9 @@ struct ab_check {
 	bool has_dots;	 /* a pattern takes names with a dot in front */
 	bool has_fold;	 /* ... and in either case of letters */
 	bool has_files;	 /* the text wrote one that is followed */
+	bool has_root;	 /* git told where the worktree is */
+	const struct ab_stream *noted; /* by git, the last */
+	uint32_t noted_at;
 	bool has_names;	 /* a stream's note says which files find takes */
 	uint64_t file_names; /* a bit for the last name of each */
 	/* their variables, the first of them, for patterns */

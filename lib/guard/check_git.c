@@ -4,7 +4,11 @@
 
 #include "guard/check.h"
 
+#include <string.h>
+
+#include "base/attr.h"
 #include "guard/command.h"
+#include "guard/found.h"
 #include "guard/git.h"
 
 static struct ab_git_text git_text(const struct ab_known_path *p)
@@ -64,7 +68,145 @@ static void git_report(struct ab_check *c, const struct ab_git_result *r,
 		.chain = c->chain,
 	};
 
-	c->report(c->user, &found);
+	if (!ab_defined_defer(c, &found))
+		c->report(c->user, &found);
+}
+
+/* What the shell has for all that it starts. The others are judged where they
+   are set; these are harmless for most programs, or can be set unseen. */
+static const struct {
+	const char *name;
+	bool is_inherited; /* it is there from the start */
+} variables[] = {
+	{ "HOME", true },	      { "XDG_CONFIG_HOME", true },
+	{ "GIT_SSH_COMMAND", false }, { "GIT_SSH", false },
+	{ "GIT_PAGER", false },	      { "GIT_EDITOR", false },
+	{ "GIT_SEQUENCE_EDITOR", false }, { "GIT_EXTERNAL_DIFF", false },
+	{ "GIT_ASKPASS", false },     { "GIT_PROXY_COMMAND", false },
+	{ "GIT_EXEC_PATH", false },   { "GIT_DIR", false },
+	{ "GIT_WORK_TREE", false },   { "GIT_INDEX_FILE", false },
+	{ "GIT_CONFIG_GLOBAL", false }, { "GIT_CONFIG_SYSTEM", false },
+	{ "GIT_CONFIG_COUNT", false }, { "GIT_CONFIG_PARAMETERS", false },
+	{ "GIT_TEMPLATE_DIR", false },
+};
+
+static void add_variable(struct ab_check *c, struct ab_git_assign *env,
+			 uint32_t *n, size_t i)
+{
+	size_t len = strlen(variables[i].name);
+	bool is_exported;
+	const struct ab_word *value = ab_shell_get(c->run, variables[i].name,
+						   len, &is_exported);
+
+	if (value && (is_exported || variables[i].is_inherited ||
+		      c->is_exporting))
+		env[(*n)++] = (struct ab_git_assign){
+			.name = { .text = variables[i].name, .len = len },
+			.value = value };
+}
+
+/* The others are judged where env(1) is. */
+static bool is_for_git(const char *name, uint32_t len)
+{
+	static const char *const names[] = { "HOME", "XDG_CONFIG_HOME",
+					     "PAGER", "EDITOR", "VISUAL",
+					     "LESS" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+			return true;
+	}
+	return false;
+}
+
+/* env HOME=/x git: the words in front of it. */
+static bool add_given(struct ab_check *c, const struct ab_given *given,
+		      struct ab_git_assign *env, uint32_t *n)
+{
+	for (uint32_t i = 0; i < given->count; i++) {
+		const struct ab_word *w = &given->words[i];
+		const char *eq = w->len ? memchr(w->text, '=', w->len) : NULL;
+		struct ab_word *value;
+		uint32_t len;
+
+		if (!eq || *w->text == '-')
+			continue;
+		len = (uint32_t)(eq - w->text);
+		if (!is_for_git(w->text, len))
+			continue;
+		value = ab_check_alloc(c, sizeof(*value));
+		if (!value || !ab_word_slice(c, w, len + 1, w->len, value))
+			return false;
+		env[(*n)++] = (struct ab_git_assign){
+			.name = { .text = w->text, .len = len },
+			.value = value };
+	}
+	return true;
+}
+
+/* All that the command is given, by whatever is in front of it. */
+static AB_COLD bool add_env(struct ab_check *c, struct ab_git_context *g)
+{
+	uint32_t room = c->assign_count + AB_ARRAY_LEN(variables), n = 0;
+	struct ab_git_assign *env;
+
+	for (const struct ab_given *v = c->given; v; v = v->up)
+		room += v->count;
+	env = ab_check_alloc(c, room * sizeof(*env));
+	if (!env)
+		return false;
+	for (; n < c->assign_count; n++) {
+		const struct ab_shell_assign *a = &c->assigns[n];
+
+		env[n] = (struct ab_git_assign){
+			.name = { .text = a->name, .len = a->name_len },
+			.value = a->value_count == 1 ? a->values : NULL,
+		};
+	}
+	for (const struct ab_given *v = c->given; v; v = v->up) {
+		if (!add_given(c, v, env, &n))
+			return false;
+	}
+	for (size_t i = 0; c->run && i < AB_ARRAY_LEN(variables); i++)
+		add_variable(c, env, &n, i);
+	g->env = env;
+	g->env_count = n;
+	return true;
+}
+
+static bool have_holes(const struct ab_word *words, uint32_t count)
+{
+	uint32_t holes = 0;
+
+	for (uint32_t i = 1; i < count; i++)
+		holes |= words[i].hole_count;
+	return holes;
+}
+
+/* It may be a file of secrets, as with cat. */
+static void on_read(void *user, const struct ab_word *word, size_t begin)
+{
+	struct ab_check *c = user;
+	struct ab_word path;
+
+	if (c->use && ab_word_slice(c, word, (uint32_t)begin, UINT32_MAX,
+				    &path))
+		ab_check_path(c, c->use, AB_ROLE_SHOW, &path);
+}
+
+/* base64 -d | xargs git: whatever command somebody did not want to be seen. */
+static void check_decoded(struct ab_check *c, const struct ab_word *words,
+			  uint32_t at)
+{
+	uint32_t taint = ab_word_taint(&words[at]) &
+			 (AB_TAINT_DECODE | AB_TAINT_REMOTE);
+
+	for (uint32_t i = 1; i < at && taint; i++) {
+		if (!words[i].len || *words[i].text != '-')
+			return;
+	}
+	if (taint)
+		ab_check_flow(c, c->use, AB_SINK_SHELL, taint, &words[at]);
 }
 
 static void judge_git(struct ab_check *c, const struct ab_word *words,
@@ -72,23 +214,17 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 {
 	struct ab_git_context g;
 	struct ab_git_result r = { 0 };
-	struct ab_git_assign *env = NULL;
-	uint32_t n = c->assign_count;
 
 	if (!git_context(c, &g))
 		return;
-	if (n && !(env = ab_check_alloc(c, n * sizeof(*env))))
+	if (AB_UNLIKELY(have_holes(words, count)))
+		g.has_ifs = c->run && ab_shell_get(c->run, "IFS", 3, NULL);
+	g.read = on_read;
+	g.user = c;
+	if (AB_UNLIKELY(c->assign_count || c->given ||
+			(c->run && ab_shell_has_variables(c->run))) &&
+	    !add_env(c, &g))
 		return;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ab_shell_assign *a = &c->assigns[i];
-
-		env[i] = (struct ab_git_assign){
-			.name = { .text = a->name, .len = a->name_len },
-			.value = a->value_count == 1 ? a->values : NULL,
-		};
-	}
-	g.env = env;
-	g.env_count = n;
 	ab_git_check(words, count, &g, &r);
 	if (r.verdict == AB_GIT_NONE)
 		return;
@@ -98,12 +234,25 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	struct ab_span span = { words[0].span.begin,
 				words[count - 1].span.end };
 
+	if (r.word < count && words[r.word].hole_count)
+		check_decoded(c, words, r.word);
 	if (r.word < count)
 		span = ab_word_span(&words[r.word], r.begin,
 				    r.end - r.begin);
-	else if (r.env < n)
+	else if (r.env < c->assign_count)
 		span = c->assigns[r.env].span;
 	git_report(c, &r, words, count, span);
+}
+
+/* It runs in the worktree, and in no other repository that somebody named. */
+static bool is_at_home(struct ab_check *c)
+{
+	const uint64_t own = AB_CLASS(ANY) | AB_CLASS(INSIDE) |
+			     AB_CLASS(SUBDIR) | AB_CLASS(WORKTREE);
+	struct ab_word here = { .text = ".", .len = 1 };
+
+	return c->cwd && c->place->root.text && !c->assign_count &&
+	       !c->given && !(ab_path_classes(c, &here) & ~own);
 }
 
 /* $(git rev-parse HEAD), with nothing else in it, and `git tag | head -1`. */
@@ -112,19 +261,135 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 {
 	const struct ab_shell_command *m = c->command;
 	struct ab_stream *out = m ? m->place.out : NULL;
-	bool is_alone;
 	const char *note;
 
-	if (!out || m->argv != words)
+	if (AB_LIKELY(!out) || c->argv != words || c->is_probe || c->is_again)
 		return;
-	is_alone = out->kind == AB_STREAM_COMMAND &&
-		   m->span.begin <= out->span.begin + 3 &&
-		   out->span.end <= m->span.end + 2;
-	if (!is_alone && out->kind != AB_STREAM_PIPE)
+	if (out->kind != AB_STREAM_COMMAND && out->kind != AB_STREAM_PIPE &&
+	    out->kind != AB_STREAM_PROC_IN)
 		return;
 	note = ab_git_prints(words, count);
-	if (note)
-		out->note = (void *)(uintptr_t)note;
+	if (!note)
+		return;
+	/* elsewhere they could end in the middle */
+	if (note != &ab_git_notes[AB_GIT_NAMES] &&
+	    ab_shell_get(c->run, "IFS", 3, NULL))
+		return;
+	if (note >= &ab_git_notes[AB_GIT_FILES] && !is_at_home(c))
+		return;
+	c->has_root |= note == &ab_git_notes[AB_GIT_ROOT];
+	/* `git merge-base A B || git rev-parse B`: one of several like it, each
+	   of which counts once, however often it is told */
+	if (!out->note) {
+		out->noted = 1;
+	} else if (c->noted != out || out->note != note) {
+		out->note = NULL;
+		out->noted = 0;
+		return;
+	} else if (m->span.begin > c->noted_at) {
+		out->noted++;
+	}
+	out->note = note;
+	c->noted = out;
+	c->noted_at = m->span.begin;
+}
+
+/* "$(git rev-parse --show-toplevel)/x", of a command that is_at_home(). */
+static bool is_rooted(const struct ab_word *w, const struct ab_known_path *root)
+{
+	const struct ab_hole *h = w->holes;
+
+	if (!w->hole_count || h->at || h->len || h->name || h->is_cut ||
+	    !h->origin || h->origin->note != &ab_git_notes[AB_GIT_ROOT] ||
+	    !ab_git_is_all(h->origin) || (w->len && *w->text != '/'))
+		return false;
+	for (uint32_t i = 0; h->kind == AB_HOLE_FIELDS && i < root->len; i++) {
+		if (memchr(" \t\n*?[\\", root->text[i], 7))
+			return false;
+	}
+	return h->kind == AB_HOLE_BYTES || h->kind == AB_HOLE_FIELDS;
+}
+
+static bool put_root(struct ab_check *c, const struct ab_word *w,
+		     struct ab_word *out)
+{
+	const struct ab_known_path *root = &c->place->root;
+	uint32_t n = w->hole_count - 1;
+	char *text = ab_check_alloc(c, root->len + w->len + 1);
+	struct ab_hole *holes = ab_check_alloc(c, (n + 1) * sizeof(*holes));
+
+	if (!text || !holes)
+		return false;
+	memcpy(text, root->text, root->len);
+	memcpy(text + root->len, w->text, w->len);
+	text[root->len + w->len] = '\0';
+	for (uint32_t i = 0; i < n; i++) {
+		holes[i] = w->holes[i + 1];
+		holes[i].at += root->len;
+	}
+	*out = *w;
+	out->text = text;
+	out->len = root->len + w->len;
+	out->holes = holes;
+	out->hole_count = n;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+const struct ab_word *ab_git_root_words(struct ab_check *c,
+					const struct ab_word *words,
+					uint32_t count)
+{
+	struct ab_word *all = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (AB_LIKELY(!is_rooted(&words[i], &c->place->root)))
+			continue;
+		if (!all) {
+			all = ab_check_alloc(c, count * sizeof(*all));
+			if (!all)
+				return words;
+			memcpy(all, words, count * sizeof(*all));
+		}
+		if (!put_root(c, &words[i], &all[i]))
+			return words;
+	}
+	return all ? all : words;
+}
+
+/* The same words, where names that find or ls told are noted as git's are. */
+static const struct ab_word *note_files(struct ab_check *c,
+					const struct ab_word *words,
+					uint32_t count)
+{
+	struct ab_stream *told = NULL;
+	struct ab_word *all = NULL;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const struct ab_word *w = &words[i];
+		struct ab_hole *hole;
+
+		if (w->hole_count != 1 ||
+		    !ab_names_are_inside(w->holes->origin))
+			continue;
+		if (!all) {
+			all = ab_check_alloc(c, count * sizeof(*all));
+			told = ab_check_alloc(c, sizeof(*told));
+			if (!all || !told)
+				return words;
+			memcpy(all, words, count * sizeof(*all));
+			*told = *w->holes->origin;
+			told->note = &ab_git_notes[AB_GIT_FILES];
+		}
+		hole = ab_check_alloc(c, sizeof(*hole));
+		if (!hole)
+			return words;
+		*hole = *w->holes;
+		hole->origin = told;
+		all[i].holes = hole;
+	}
+	return all ? all : words;
 }
 
 /* What the text wrote or linked is elsewhere then, as with mv. */
@@ -135,11 +400,58 @@ static bool moves_files(const struct ab_check *c, const struct ab_word *words,
 	       ab_word_equals(&words[1], "mv");
 }
 
+/* /usr/bin/g?t push: what the pattern is taken for. */
+static const struct ab_word *spell_out(struct ab_check *c,
+				       const struct ab_word *words,
+				       uint32_t count)
+{
+	struct ab_word *all;
+
+	if (!c->use || !c->use->program || !c->use->program->is_git)
+		return words;
+	all = ab_check_alloc(c, count * sizeof(*all));
+	if (!all)
+		return words;
+	memcpy(all, words, count * sizeof(*all));
+	all[0] = (struct ab_word){ .text = "git", .len = 3,
+				   .span = words[0].span };
+	return all;
+}
+
+/* git hash-object --stdin-paths <<< FILE */
+static void read_listed(struct ab_check *c, const struct ab_word *words,
+			uint32_t count)
+{
+	const struct ab_word *in = c->use ? c->use->in_text : NULL;
+	uint32_t i = 1, from = 0;
+
+	while (i < count && (words[i].len < 9 ||
+			     memcmp(words[i].text, "--stdin-p", 9) != 0))
+		i++;
+	for (uint32_t at = 0; i < count && at <= in->len; at++) {
+		struct ab_word path;
+
+		if (at < in->len && in->text[at] != '\n')
+			continue;
+		if (at > from && ab_word_slice(c, in, from, at - from, &path))
+			on_read(c, &path, 0);
+		from = at + 1;
+	}
+}
+
 void ab_check_git(struct ab_check *c, const struct ab_word *words,
 		  uint32_t count)
 {
+	if (AB_UNLIKELY(words[0].hole_count) && !ab_git_is_command(&words[0]))
+		words = spell_out(c, words, count);
 	if (ab_git_is_command(&words[0])) {
-		judge_git(c, words, count);
+		if (AB_UNLIKELY(c->use && c->use->in_text))
+			read_listed(c, words, count);
+		judge_git(c,
+			  AB_UNLIKELY(c->has_names)
+				  ? note_files(c, words, count)
+				  : words,
+			  count);
 		note_names(c, words, count);
 		if (AB_UNLIKELY(moves_files(c, words, count)))
 			ab_check_words(c, words + 1, count - 1, 0, NULL,

@@ -257,6 +257,10 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s);
 
 /* --- check_git.c --- */
+/* The words with the worktree in place of what git told of it. */
+const struct ab_word *ab_git_root_words(struct ab_check *c,
+					const struct ab_word *words,
+					uint32_t count);
 void ab_check_git(struct ab_check *c, const struct ab_word *words,
 		  uint32_t count);
 void ab_check_git_assign(struct ab_check *c, const char *name, uint32_t len,

@@ -237,18 +237,45 @@ bool ab_found_is_flat(const struct ab_use *use)
 	return is_near && is_file;
 }
 
-/* `find packages -name dist`: below the project's own directories, by a name,
-   and nothing but the names is printed. */
-bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use)
+bool ab_found_are_inside(struct ab_check *c, const struct ab_use *use)
 {
-	static const char *const wide[] = { "!", "-not", "-o", "-or", ",",
-					    "-L", "-follow", "-H",
-					    "-files0-from" };
 	const uint64_t own = AB_CLASS(ANY) | AB_CLASS(INSIDE) |
 			     AB_CLASS(SUBDIR) | AB_CLASS(WORKTREE);
 	struct ab_word here = { .text = ".", .len = 1,
 				.span = use->words[0].span };
-	uint32_t letters = 0, i = 0;
+	uint32_t i = 0;
+
+	do {
+		if (ab_path_classes(c, i < use->operand_count ?
+					       &use->words[use->operands[i]] :
+					       &here) & ~own)
+			return false;
+	} while (++i < use->operand_count);
+	return true;
+}
+
+bool ab_found_is_inside(struct ab_check *c, const struct ab_use *use)
+{
+	static const char *const wide[] = { "-L", "-follow", "-H",
+					    "-files0-from" };
+
+	for (uint32_t k = 1; k < use->count; k++) {
+		if (is_action(&use->words[k]))
+			return false;
+		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
+			if (ab_word_equals(&use->words[k], wide[n]))
+				return false;
+		}
+	}
+	return ab_found_are_inside(c, use);
+}
+
+/* `find packages -name dist`: below the project's own directories, by a name,
+   and nothing but the names is printed. */
+bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use)
+{
+	static const char *const wide[] = { "!", "-not", "-o", "-or", "," };
+	uint32_t letters = 0;
 	struct ab_word name;
 
 	if (!ab_found_name(c, use, &name))
@@ -258,19 +285,10 @@ bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use)
 	for (uint32_t k = 0; k < name.len; k++)
 		letters += !memchr("*?].!^-\\", name.text[k], 8);
 	for (uint32_t k = 1; k < use->count; k++) {
-		if (is_action(&use->words[k]))
-			return false;
 		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
 			if (ab_word_equals(&use->words[k], wide[n]))
 				return false;
 		}
 	}
-	do {
-		if (ab_path_classes(c, i < use->operand_count ?
-					       &use->words[use->operands[i]] :
-					       &here) & ~own)
-			return false;
-	} while (++i < use->operand_count);
-	return letters > 1;
+	return letters > 1 && ab_found_is_inside(c, use);
 }
-

@@ -35,6 +35,10 @@ bool ab_found_is_flat(const struct ab_use *use);
 /* `find packages -name dist`: below the project's own directories, by a name,
    and nothing but the names is printed. */
 bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use);
+/* Its operands are in the worktree. */
+bool ab_found_are_inside(struct ab_check *c, const struct ab_use *use);
+/* Files of the worktree, and nothing but their names is printed. */
+bool ab_found_is_inside(struct ab_check *c, const struct ab_use *use);
 
 /* --- names.c --- */
 /* Kept as long as the check; is_flat: of the words the starts are only read
@@ -44,6 +48,8 @@ struct ab_names {
 	bool is_flat, is_read; /* is_read: only what reads them is judged */
 	/* ab_found_is_narrow(): where it wrote that */
 	const struct ab_stream *own;
+	/* ab_found_is_inside(): the same, or where whole lines of it go */
+	const struct ab_stream *inside;
 	struct ab_word words[2 * AB_MAX_STARTS];
 };
 
@@ -51,6 +57,7 @@ struct ab_names {
 const struct ab_names *ab_names_noted(const struct ab_stream *s);
 /* Nothing else was written there. */
 bool ab_names_are_all(const struct ab_names *names, const struct ab_stream *s);
+bool ab_names_are_inside(const struct ab_stream *s);
 
 /* --- xargs.c --- */
 /* What of the judgement counts. */

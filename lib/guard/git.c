@@ -453,6 +453,32 @@ static void judge_jj(struct ab_git_walk *walk)
 			  verb);
 }
 
+/* scripts/git-stats.sh: a program of the worktree's own, like any other, if
+   git has no command of that name. */
+static void judge_dashed(struct ab_git_walk *walk, const struct name *n)
+{
+	static const char *const printing[] = {"--help", "-h", "--version",
+					       "-V"};
+	const struct ab_word *w = walk->words;
+	struct ab_git_place place;
+
+	if (!ab_git_command_find(n->text + 4, n->len - 4)) {
+		if (walk->count == 2 &&
+		    is_listed(&w[1], printing, COUNT(printing))) {
+			walk->result->verdict = AB_GIT_NONE;
+			return;
+		}
+		place = ab_git_place_of(walk, w, 0);
+		if (n->text > w->text && place.where == WHERE_INSIDE &&
+		    !place.is_git_dir) {
+			walk->result->verdict = AB_GIT_NONE;
+			return;
+		}
+	}
+	ab_git_found_word(walk, GIT_DASHED, 0);
+	judge_command(walk, 0, n->text + 4, n->len - 4);
+}
+
 static void judge_program(struct ab_git_walk *walk, const struct name *n)
 {
 	switch (n->program) {
@@ -462,8 +488,7 @@ static void judge_program(struct ab_git_walk *walk, const struct name *n)
 		judge_git(walk, n->is_hub);
 		break;
 	case PROGRAM_DASHED:
-		ab_git_found_word(walk, GIT_DASHED, 0);
-		judge_command(walk, 0, n->text + 4, n->len - 4);
+		judge_dashed(walk, n);
 		break;
 	case PROGRAM_GH:
 		judge_gh(walk);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shell/word.h"
+#include "shell/shell.h"
 
 /* The values are those of the public verdicts. */
 enum ab_git_verdict {
@@ -61,6 +61,7 @@ struct ab_git_context {
 	enum ab_git_profile profile;
 	bool has_tty;		     /* a person can answer `add -p` */
 	struct ab_git_text cwd;	     /* NULL: unknown, so no path is inside */
+	bool has_ifs; /* words may end elsewhere than at blanks */
 	bool *wants_cwd;	     /* set where it is needed; or NULL */
 	struct ab_git_text worktree; /* root of the assigned worktree */
 	struct ab_git_text home;     /* what `~` is; NULL: outside */
@@ -69,6 +70,10 @@ struct ab_git_context {
 	size_t temp_count;
 	const struct ab_git_assign *env;
 	size_t env_count;
+	/* word->text[begin..] names a file of which git shows or keeps what
+	 * is in it; or NULL */
+	void (*read)(void *user, const struct ab_word *word, size_t begin);
+	void *user;
 };
 
 struct ab_git_result {
@@ -104,18 +109,33 @@ void ab_git_check(const struct ab_word *words, size_t count,
 
 /*
  * What the command prints, as a note for the stream that it writes to, if that
- * is all that goes there: ab_git_names_note for names of objects, which begin
- * with no dash, ab_git_refs_note for those of branches and tags, which hold no
- * blank; NULL: who knows. ab_git_temp_note is for who makes a new file among
- * the temporary ones, and prints its path.
+ * is all that goes there; NULL: who knows. Each is one of the notes below, of
+ * which temp is for who makes a new file among the temporary ones, and prints
+ * its path.
  */
+enum ab_git_note {
+	AB_GIT_NAMES, /* of objects, which begin with no dash */
+	AB_GIT_LINES, /* that begin with one */
+	AB_GIT_REFS,  /* of branches and tags, which hold no blank */
+	AB_GIT_REF_LINES, /* that begin with one */
+	AB_GIT_FILES, /* of the worktree, seen from where it runs */
+	AB_GIT_STATUS, /* lines of status --short */
+	AB_GIT_ROOT,  /* of the worktree */
+	AB_GIT_TEMP,
+	AB_GIT_NOTES
+};
+extern const char ab_git_notes[AB_GIT_NOTES];
 const char *ab_git_prints(const struct ab_word *words, size_t count);
-extern const char ab_git_names_note, ab_git_refs_note, ab_git_temp_note;
 
 static inline bool ab_git_is_note(const void *note)
 {
-	return note == &ab_git_names_note || note == &ab_git_refs_note ||
-	       note == &ab_git_temp_note;
+	return (uintptr_t)note - (uintptr_t)ab_git_notes < AB_GIT_NOTES;
+}
+
+/* All that was written to the stream is what its note says. */
+static inline bool ab_git_is_all(const struct ab_stream *s)
+{
+	return s->writes <= (s->noted ? s->noted : 1);
 }
 
 /* Is words[0] a program that ab_git_check() judges? */

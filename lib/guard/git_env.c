@@ -22,6 +22,7 @@ enum env_kind {
 	ENV_NULL,     /* asks when it is /dev/null or a switch, else denies */
 	ENV_PATH,
 	ENV_HOME,
+	ENV_CONFIG,   /* .config in it */
 	ENV_DIFF_OPTIONS
 };
 
@@ -92,7 +93,7 @@ static const struct {
 	{"LESSEDIT", ENV_DENY},
 	{"BROWSER", ENV_DENY},
 	{"HOME", ENV_HOME},
-	{"XDG_CONFIG_HOME", ENV_DENY},
+	{"XDG_CONFIG_HOME", ENV_CONFIG},
 	{"GNUPGHOME", ENV_ASK},
 	{"PATH", ENV_PATH},
 	{"LD_*", ENV_DENY},
@@ -229,14 +230,21 @@ static bool is_safe_path(const struct ab_word *w)
 	return true;
 }
 
-static bool is_home(const struct ab_word *w, const struct ab_git_context *c)
+/* The home directory, and `rest` of it. */
+static bool is_home(const struct ab_word *w, const struct ab_git_context *c,
+		    const char *rest)
 {
 	const struct ab_hole *h = ab_git_hole_at(w, 0);
+	size_t n = strlen(rest);
+	size_t len = c->home.len;
 
-	if (h && h->kind == AB_HOLE_HOME && h->len == w->len)
-		return true;
-	return c->home.text && !w->hole_count && w->len == c->home.len &&
-	       memcmp(w->text, c->home.text, w->len) == 0;
+	if (w->len < n || memcmp(w->text + w->len - n, rest, n) != 0)
+		return false;
+	if (h && h->kind == AB_HOLE_HOME)
+		return w->hole_count == 1 && h->len == w->len - n &&
+		       (h->len < 2 || *w->text != '~');
+	return c->home.text && !w->hole_count && w->len - n == len &&
+	       memcmp(w->text, c->home.text, len) == 0;
 }
 
 static enum ab_git_act act_of(enum env_kind kind, const struct ab_word *w,
@@ -266,7 +274,9 @@ static enum ab_git_act act_of(enum env_kind kind, const struct ab_word *w,
 	case ENV_NULL:
 		return w && is_switch(w) ? GIT_ENV_ASK : GIT_ENV;
 	case ENV_HOME:
-		return w && is_home(w, c) ? GIT_OK : GIT_ENV;
+		return w && is_home(w, c, "") ? GIT_OK : GIT_ENV;
+	case ENV_CONFIG:
+		return w && is_home(w, c, "/.config") ? GIT_OK : GIT_ENV;
 	case ENV_DIFF_OPTIONS:
 		return w && is_diff_options(w) ? GIT_OK : GIT_ENV_ASK;
 	}

@@ -37,6 +37,15 @@ static void judge_write(struct ab_git_walk *walk, bool asks, size_t word,
 	ab_git_found(walk, act, word, begin, w->len);
 }
 
+static void tell_read(const struct ab_git_walk *walk, size_t word,
+		      size_t begin)
+{
+	const struct ab_git_context *c = walk->context;
+
+	if (c->read)
+		c->read(c->user, &walk->words[word], begin);
+}
+
 static void judge_read(struct ab_git_walk *walk, enum ab_git_act outside,
 		       size_t word, size_t begin)
 {
@@ -46,6 +55,7 @@ static void judge_read(struct ab_git_walk *walk, enum ab_git_act outside,
 	/* "-" is standard input */
 	if (!w->hole_count && begin + 1 == w->len && w->text[begin] == '-')
 		return;
+	tell_read(walk, word, begin);
 	place = ab_git_place_of(walk, w, begin);
 	if (place.where == WHERE_OUTSIDE)
 		ab_git_found(walk, outside, word, begin, w->len);
@@ -107,7 +117,13 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 		judge_read(walk, GIT_READS_OUT, word, begin);
 		break;
 	case VALUE_READ_ASK:
+	case VALUE_PATTERNS:
 		judge_read(walk, GIT_READS, word, begin);
+		break;
+	case VALUE_READ_NAMES:
+		judge_read(walk, GIT_READS, word, begin);
+		if (ab_git_place_of(walk, w, begin).where == WHERE_TEMP)
+			ab_git_found(walk, GIT_READS, word, begin, w->len);
 		break;
 	case VALUE_WRITE:
 		judge_write(walk, false, word, begin);
@@ -165,25 +181,32 @@ static void judge_removed(struct ab_git_walk *walk, size_t word)
 
 static void judge_moved(struct ab_git_walk *walk, size_t word)
 {
-	struct ab_git_place place =
-		ab_git_place_of(walk, &walk->words[word], 0);
+	const struct ab_word *w = &walk->words[word];
+	struct ab_git_place place = ab_git_place_of(walk, w, 0);
 
-	if (place.where == WHERE_UNKNOWN)
+	if (!walk->is_ended && ab_git_may_be_option(w) &&
+	    !ab_git_is_told(walk, w))
+		walk->noted = word;
+	/* git moves nothing out of the worktree: what is not known is as good
+	   as with mv */
+	if (place.is_git_dir)
+		ab_git_found_word(walk, GIT_PATH_OUT, word);
+	else if (place.where == WHERE_UNKNOWN && ab_git_is_guess(w))
 		ab_git_found_word(walk, GIT_PATH_ASK, word);
-	else if (place.is_git_dir || place.where != WHERE_INSIDE)
+	else if (place.where != WHERE_UNKNOWN && place.where != WHERE_INSIDE)
 		ab_git_found_word(walk, GIT_PATH_OUT, word);
 }
 
 /* Two paths, one outside, and git compares any two files of the system. */
 static void judge_compared(struct ab_git_walk *walk, size_t word)
 {
-	enum ab_git_where where =
-		ab_git_place_of(walk, &walk->words[word], 0).where;
+	const struct ab_word *w = &walk->words[word];
+	enum ab_git_where where = ab_git_place_of(walk, w, 0).where;
 
 	if (where == WHERE_OUTSIDE)
 		ab_git_found_word(walk, GIT_READS_OUT, word);
 	else if (where == WHERE_UNKNOWN &&
-		 (walk->has_dashes || !ab_git_is_name(&walk->words[word])))
+		 (walk->has_dashes || !ab_git_is_name(walk, w)))
 		walk->unsure = word;
 }
 
@@ -192,6 +215,8 @@ static void judge_searched(struct ab_git_walk *walk, size_t word)
 	enum ab_git_where where =
 		ab_git_place_of(walk, &walk->words[word], 0).where;
 
+	if (walk->operands || (walk->flags & FLAG_PATTERN))
+		tell_read(walk, word, 0);
 	if (where != WHERE_OUTSIDE)
 		return;
 	if (walk->operands)
@@ -205,6 +230,7 @@ static void judge_hashed(struct ab_git_walk *walk, size_t word)
 	enum ab_git_where where =
 		ab_git_place_of(walk, &walk->words[word], 0).where;
 
+	tell_read(walk, word, 0);
 	if (where == WHERE_OUTSIDE)
 		ab_git_found_word(walk, GIT_READS_OUT, word);
 	else if (where == WHERE_TEMP || where == WHERE_UNKNOWN)
@@ -224,6 +250,7 @@ void ab_git_judge_operand(struct ab_git_walk *walk, size_t word)
 		break;
 	case OPERANDS_READ_ASK:
 	case OPERANDS_APPLY:
+		tell_read(walk, word, 0);
 		where = ab_git_place_of(walk, w, 0).where;
 		if (where == WHERE_OUTSIDE)
 			ab_git_found_word(walk, GIT_READS, word);
@@ -370,6 +397,11 @@ void ab_git_judge_end(struct ab_git_walk *walk)
 	case OPERANDS_REMOVE:
 		judge_remove(walk);
 		break;
+	case OPERANDS_MOVE:
+		/* -f among what is moved; of two words one is not enough */
+		if (walk->operands > 2 && walk->noted != AB_GIT_NO_WORD)
+			ab_git_found_word(walk, GIT_DYNAMIC, walk->noted);
+		break;
 	case OPERANDS_APPLY:
 		if ((f & FLAG_REVERSE) &&
 		    (!(f & FLAG_DRY) || (f & FLAG_APPLY)))
@@ -416,7 +448,6 @@ void ab_git_judge_end(struct ab_git_walk *walk)
 	case OPERANDS_NONE:
 	case OPERANDS_INSIDE:
 	case OPERANDS_READ_ASK:
-	case OPERANDS_MOVE:
 	case OPERANDS_HASH:
 	case OPERANDS_SYMBOLIC_REF:
 	case OPERANDS_WRITE_FIRST:

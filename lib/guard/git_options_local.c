@@ -91,7 +91,7 @@ SET(commit)
 	X("no-post-rewrite", NONE, NO_VERIFY, ANY, 0),
 	X("no-verify", NONE, NO_VERIFY, ANY, 0), N("null"), N("only"),
 	X("patch", NONE, PATCH, ANY, 0), N("pathspec-file-nul"),
-	X("pathspec-from-file", NEED, OK, READ_ASK, 0), N("porcelain"),
+	X("pathspec-from-file", NEED, OK, READ_NAMES, 0), N("porcelain"),
 	N("quiet"), V("reedit-message"),
 	X("reset-author", NONE, IDENTITY, ANY, 0), V("reuse-message"),
 	N("short"), N("signoff"), V("squash"), N("status"),
@@ -232,6 +232,13 @@ SET(tag)
 	X("with", NEED, OK, ANY, FLAG_LIST),
 	X("without", NEED, OK, ANY, FLAG_LIST),
 END(tag)
+
+SET(notes_edit)
+	V("-C"), X("-F", NEED, OK, READ, 0), V("-c"), N("-e"), N("-f"),
+	V("-m"), N("allow-empty"), X("file", NEED, OK, READ, 0), N("force"),
+	V("message"), V("reedit-message"), V("reuse-message"),
+	V("separator"), N("stripspace"),
+END(notes_edit)
 
 SET(gc)
 	N("-q"), X("aggressive", NONE, PRUNE, ANY, 0), N("auto"), N("cruft"),

@@ -28,7 +28,9 @@ SET(archive)
 END(archive)
 
 SET(cat_file)
-	N("-Z"), N("-e"), N("-p"), N("-s"), N("-t"), N("-z"),
+	N("-Z"), X("-e", NONE, OK, ANY, FLAG_READ),
+	X("-p", NONE, OK, ANY, FLAG_READ), X("-s", NONE, OK, ANY, FLAG_READ),
+	X("-t", NONE, OK, ANY, FLAG_READ), N("-z"),
 	N("allow-unknown-type"), G("batch"), N("batch-all-objects"),
 	G("batch-check"), G("batch-command"), N("buffer"),
 	X("filter", NEED, CONFIGURED, ANY, 0),
@@ -157,12 +159,12 @@ SET(last_modified)
 END(last_modified)
 
 SET(ls_files)
-	X("-X", NEED, OK, READ_ASK, 0), N("-c"), N("-d"), N("-f"), N("-i"),
+	X("-X", NEED, OK, PATTERNS, 0), N("-c"), N("-d"), N("-f"), N("-i"),
 	N("-k"), N("-m"), N("-o"), N("-s"), N("-t"), N("-u"), N("-v"), V("-x"),
 	N("-z"), G("abbrev"), N("cached"), N("debug"), N("deduplicate"),
 	N("deleted"), N("directory"), N("empty-directory"), N("eol"),
 	N("error-unmatch"), V("exclude"),
-	X("exclude-from", NEED, OK, READ_ASK, 0), V("exclude-per-directory"),
+	X("exclude-from", NEED, OK, PATTERNS, 0), V("exclude-per-directory"),
 	N("exclude-standard"), V("format"), N("full-name"), N("ignored"),
 	N("killed"), N("modified"), N("others"), N("recurse-submodules"),
 	N("resolve-undo"), N("sparse"), N("stage"), N("unmerged"),

@@ -247,6 +247,8 @@ struct ab_git_place ab_git_place_of(const struct ab_git_walk *walk,
 
 	if (begin == word->len && ab_git_is_temp(word, begin))
 		return (struct ab_git_place){WHERE_TEMP, false, false};
+	if (begin == word->len && ab_git_is_file(word, begin))
+		return (struct ab_git_place){WHERE_INSIDE, false, false};
 	resolve(&p, walk, word, begin);
 	return judge(&p, walk);
 }

@@ -128,6 +128,8 @@ enum ab_git_value {
 	VALUE_ANY = 0,
 	VALUE_READ,	/* a file whose contents get out: outside is denied */
 	VALUE_READ_ASK, /* a file git merely reads: outside is asked about */
+	VALUE_READ_NAMES, /* of files: asked about outside, wherever that is */
+	VALUE_PATTERNS, /* like READ_ASK, and nothing of it is ever printed */
 	VALUE_WRITE,	/* a file or directory that is written */
 	VALUE_WRITE_ASK,/* the same, asked about also inside */
 	VALUE_SUFFIX,	/* the end of the name of a file that is written */
@@ -148,7 +150,8 @@ enum ab_git_flag {
 	FLAG_RECURSE = 1 << 5,
 	FLAG_PATTERN = 1 << 6,	/* grep -e, -f: no operand is the pattern;
 				 * reset -p: no operand moves HEAD */
-	FLAG_READ = 1 << 7,	/* config: a form that reads */
+	FLAG_READ = 1 << 7,	/* config: a form that reads; cat-file: one
+				 * that no other option can change */
 	FLAG_WRITE = 1 << 8,	/* config: a form that writes */
 	FLAG_REGEXP = 1 << 9,	/* config: keys by pattern */
 	FLAG_SOFT = 1 << 10,	/* reset: a mode other than paths */
@@ -244,7 +247,7 @@ const struct ab_git_command *ab_git_commands(size_t *count);
 	X(symbolic_ref) X(sparse) X(worktree_list) X(add) X(apply)             \
 	X(branch) X(clean) X(commit) X(config) X(hash_object) X(index)         \
 	X(mk) X(move) X(remove) X(reset) X(restore) X(tag) X(gc) X(repack)     \
-	X(init) X(export) X(revert)
+	X(init) X(export) X(revert) X(notes_edit)
 #define AB_GIT_DECLARE_SET(name)                                               \
 	extern const struct ab_git_set ab_git_set_##name;
 AB_GIT_SETS_ALL(AB_GIT_DECLARE_SET)

@@ -370,6 +370,72 @@ static void operand(struct ab_git_walk *walk, size_t word)
 		walk->is_ended = true;
 }
 
+/* What the options of a command could do that nobody wrote. */
+enum reach { REACH_NOTHING, REACH_SOME, REACH_RUNS };
+
+static bool is_harmless(const struct ab_git_option *o)
+{
+	return (o->act == GIT_OK || o->act == GIT_EVAL) &&
+	       (o->value == VALUE_ANY || o->value == VALUE_PATTERNS);
+}
+
+static enum reach reach_of(const struct ab_git_walk *walk)
+{
+	const struct ab_git_command *c = walk->command;
+	bool is_plain = c->act == GIT_OK && c->operands == OPERANDS_ANY &&
+			!(c->flags & COMMAND_VERBS);
+
+	for (size_t i = 0; i < AB_GIT_SETS && c->sets[i]; i++) {
+		const struct ab_git_set *set = c->sets[i];
+
+		for (size_t k = 0; k < set->count; k++) {
+			uint8_t act = set->options[k].act;
+
+			if (act == GIT_PAGER || act == GIT_REMOTE)
+				return REACH_RUNS;
+			is_plain = is_plain && is_harmless(&set->options[k]);
+		}
+	}
+	/* cat-file -t: git takes no second option of that kind */
+	if (c->operands == OPERANDS_ANY && (walk->flags & FLAG_READ))
+		is_plain = true;
+	return is_plain ? REACH_NOTHING : REACH_SOME;
+}
+
+/* A word that git may take for an option, or for more words than one, and that
+   could be one that does harm. */
+static bool is_risky(const struct ab_git_walk *walk, const struct ab_word *w)
+{
+	bool may_split = ab_git_may_split(w);
+	bool may_be_option = ab_git_may_be_option(w);
+
+	if (!w->hole_count)
+		return false;
+	/* "HEAD~${n:-1}" is one word, whatever n is */
+	if (ab_git_is_guess(w) &&
+	    (!w->is_quoted || ab_git_hole_at(w, 0) || *w->text == '-'))
+		return true;
+	/* "$A"..HEAD: an option would have the end of a range, too */
+	if ((walk->command->flags & COMMAND_RANGES) && ab_git_is_range(w))
+		may_be_option = false;
+	/* of two words none is one: judge_moved() */
+	if (walk->command->operands == OPERANDS_MOVE)
+		may_be_option = false;
+	if (!may_split && !may_be_option)
+		return false;
+	switch (reach_of(walk)) {
+	case REACH_NOTHING:
+		return false;
+	case REACH_SOME:
+		/* all files that there are may be too many */
+		return walk->command->operands == OPERANDS_REMOVE ||
+		       !ab_git_is_told(walk, w);
+	case REACH_RUNS:
+		break;
+	}
+	return true;
+}
+
 /*
  * The command, or its verb, is words[word]. "-h", alone, and "--help", first,
  * print and do nothing else.
@@ -395,23 +461,24 @@ void ab_git_start(struct ab_git_walk *walk, size_t word)
 void ab_git_walk_words(struct ab_git_walk *walk, size_t from)
 {
 	size_t i = from;
+	bool has_end = false;
 
 	while (i < walk->count && !walk->is_help) {
 		const struct ab_word *w = &walk->words[i];
 
-		if (!walk->is_ended && ab_git_is(w, "--")) {
+		if ((!walk->is_ended || (has_end && !walk->has_dashes)) &&
+		    ab_git_is(w, "--")) {
 			walk->is_ended = true;
 			walk->has_dashes = true;
 			i++;
 			continue;
 		}
-		/* "$A"..HEAD: an option would have the end of a range, too */
-		bool is_range = (walk->command->flags & COMMAND_RANGES) &&
-				ab_git_is_range(w);
-
-		if (!walk->is_ended &&
-		    (ab_git_may_split(w) || ab_git_is_guess(w) ||
-		     (ab_git_may_be_option(w) && !is_range)))
+		if (!walk->is_ended && ab_git_is(w, "--end-of-options")) {
+			walk->is_ended = has_end = true;
+			i++;
+			continue;
+		}
+		if (!walk->is_ended && is_risky(walk, w))
 			ab_git_found_word(walk, GIT_DYNAMIC, i);
 		if (walk->is_ended || w->len < 1 || w->text[0] != '-' ||
 		    ab_git_may_be_option(w) ||

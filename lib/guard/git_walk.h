@@ -98,12 +98,16 @@ bool ab_git_is_guess(const struct ab_word *word);
 bool ab_git_may_split(const struct ab_word *word);
 /* $(mktemp): what stands there is a file of no name before. */
 bool ab_git_is_temp(const struct ab_word *word, size_t at);
+/* A file of the worktree that a list of such told. */
+bool ab_git_is_file(const struct ab_word *word, size_t at);
+/* What begins or splits the word are names that git or such a list told. */
+bool ab_git_is_told(const struct ab_git_walk *walk, const struct ab_word *word);
 /* "$A"..HEAD: what is not known, and the end of a range. */
 bool ab_git_is_range(const struct ab_word *word);
 /* May the word begin with a dash although its text does not? */
 bool ab_git_may_be_option(const struct ab_word *word);
 /* $(git rev-parse HEAD) and nothing beside it. */
-bool ab_git_is_name(const struct ab_word *word);
+bool ab_git_is_name(const struct ab_git_walk *walk, const struct ab_word *word);
 const struct ab_hole *ab_git_hole_at(const struct ab_word *word, size_t at);
 bool ab_git_is_absolute_hole(const struct ab_hole *hole);
 

@@ -72,29 +72,69 @@ bool ab_git_is_guess(const struct ab_word *word)
 
 /* All that was written there is what the note says. A variable that is not
    known may have other bytes besides those of its origin. */
-static bool has_note(const struct ab_hole *h, const char *note)
+static bool has_note(const struct ab_hole *h, enum ab_git_note note)
 {
-	return !h->name && h->origin && h->origin->note == note &&
-	       h->origin->writes <= 1;
+	const struct ab_stream *s = h->origin;
+	/* a part of them is enough where any word would do */
+	unsigned least = note == AB_GIT_NAMES ? AB_PART_BYTES : AB_PART_WORD;
+
+	return (!h->name || h->part >= least) && s &&
+	       s->note == &ab_git_notes[note] && ab_git_is_all(s);
 }
 
 /* $(git rev-parse HEAD): words that are hashes, with no dash before them. */
 static bool is_names(const struct ab_hole *h)
 {
-	return has_note(h, &ab_git_names_note) ||
-	       (has_note(h, &ab_git_temp_note) && !h->is_cut);
+	if (has_note(h, AB_GIT_NAMES))
+		return true;
+	if (h->is_cut)
+		return false;
+	return has_note(h, AB_GIT_TEMP) ||
+	       (has_note(h, AB_GIT_LINES) && h->part == AB_PART_LINE &&
+		h->kind == AB_HOLE_BYTES);
+}
+
+bool ab_git_is_file(const struct ab_word *word, size_t at)
+{
+	const struct ab_hole *h = ab_git_hole_at(word, at);
+
+	return h && !h->is_cut && has_note(h, AB_GIT_FILES);
+}
+
+/*
+ * Branches and tags: git makes none that begins with a dash. Files of the
+ * worktree: like what a pattern takes (ab_git_may_be_option()).
+ */
+static bool is_told(const struct ab_git_walk *walk, const struct ab_hole *h)
+{
+	return is_names(h) ||
+	       (!walk->context->has_ifs && !h->is_cut &&
+		(has_note(h, AB_GIT_REFS) || has_note(h, AB_GIT_FILES) ||
+		 (has_note(h, AB_GIT_REF_LINES) && h->part == AB_PART_LINE &&
+		  h->kind == AB_HOLE_BYTES)));
+}
+
+bool ab_git_is_told(const struct ab_git_walk *walk, const struct ab_word *word)
+{
+	const struct ab_hole *h = word->holes;
+
+	for (; h < word->holes + word->hole_count; h++)
+		if (!is_told(walk, h) && (h->kind == AB_HOLE_FIELDS || !h->at))
+			return false;
+	return true;
 }
 
 bool ab_git_is_temp(const struct ab_word *word, size_t at)
 {
 	const struct ab_hole *h = ab_git_hole_at(word, at);
 
-	return h && !h->is_cut && has_note(h, &ab_git_temp_note);
+	return h && !h->is_cut && has_note(h, AB_GIT_TEMP);
 }
 
-bool ab_git_is_name(const struct ab_word *word)
+bool ab_git_is_name(const struct ab_git_walk *walk, const struct ab_word *word)
 {
-	return !word->len && word->hole_count == 1 && is_names(word->holes);
+	return !word->len && word->hole_count == 1 &&
+	       ab_git_is_told(walk, word);
 }
 
 bool ab_git_may_split(const struct ab_word *word)
@@ -103,7 +143,7 @@ bool ab_git_may_split(const struct ab_word *word)
 		if (word->holes[i].kind == AB_HOLE_FIELDS &&
 		    !is_names(&word->holes[i]) &&
 		    /* $(git describe): one word of a ref each */
-		    !has_note(&word->holes[i], &ab_git_refs_note))
+		    !has_note(&word->holes[i], AB_GIT_REFS))
 			return true;
 	return false;
 }

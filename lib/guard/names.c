@@ -228,18 +228,118 @@ static bool grep_name(struct ab_check *c, const struct ab_use *use,
 	return letters > 1;
 }
 
+/* Each option of it is of these letters and numbers, or one of the names. */
+static bool has_only(const struct ab_use *use, const char *letters,
+		     const char *names)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len < 2 || *w->text != '-')
+			continue;
+		if (w->text[1] == '-') {
+			if (w->len > 2 && !is_among(names, w->text, w->len))
+				return false;
+			continue;
+		}
+		for (uint32_t k = 1; k < w->len; k++) {
+			if (!memchr(letters, w->text[k], strlen(letters)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* sed -n 2p, sed 1q */
+static bool picks_number(const struct ab_use *use)
+{
+	const struct ab_word *w = &use->words[use->count - 1];
+	bool is_quiet = use->count == 3 && ab_word_equals(&use->words[1], "-n");
+
+	if ((use->count != 2 && !is_quiet) || w->hole_count || w->len < 2 ||
+	    w->text[w->len - 1] != (is_quiet ? 'p' : 'q'))
+		return false;
+	for (uint32_t i = 0; i + 1 < w->len; i++) {
+		if (!memchr("0123456789$,", w->text[i], 12))
+			return false;
+	}
+	return true;
+}
+
 /* Whole lines of what it reads, and nothing else. */
 static bool picks_lines(const struct ab_use *use)
 {
-	static const char *const names[] = { "head", "tail", "sort", "uniq",
-					     "tac" };
+	static const struct {
+		const char *name, *letters, *names;
+	} all[] = {
+		{ "head", "nqvz+-0123456789", "--lines" },
+		{ "tail", "nqvz+-0123456789", "--lines" },
+		{ "sort", "rnuVfhkbdgiMRsztc0123456789,",
+		  "--reverse --unique --version-sort --numeric-sort" },
+		{ "uniq", "dicu", "--count --repeated --unique" },
+		{ "tac", "", "" },
+	};
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (ab_word_equals(&use->words[0], names[i]))
-			return !use->operand_count;
+	for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
+		if (ab_word_equals(&use->words[0], all[i].name))
+			return !use->operand_count &&
+			       has_only(use, all[i].letters, all[i].names);
 	}
+	if (ab_word_equals(&use->words[0], "sed"))
+		return picks_number(use);
+	/* not -o, which cuts them, or -f, which is a file */
 	return ab_word_equals(&use->words[0], "grep") &&
-	       use->operand_count == 1;
+	       use->operand_count == 1 &&
+	       has_only(use, "EFGPaimvwxz0123456789",
+			"--invert-match --ignore-case --extended-regexp");
+}
+
+/* awk '{print $1}', cut -d' ' -f1: the first word of each line; or with 2 the
+   second, and what follows it. */
+static bool picks_word(const struct ab_use *use, uint32_t which)
+{
+	static const char *const all[2][7] = {
+		{ "awk {print $1}", "awk { print $1 }", "cut -d  -f1",
+		  "cut -d  -f 1", "cut -d   -f1", "cut -f1 -d ",
+		  "sed s/ .*//" },
+		{ "awk {print $2}", "awk { print $2 }", "awk {print $NF}",
+		  "awk { print $NF }", "cut -c4-", "cut -c 4-",
+		  "sed s/^...//" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(all[0]); i++) {
+		const char *at = all[which - 1][i];
+		uint32_t k = 0;
+
+		for (; k < use->count; k++) {
+			const struct ab_word *w = &use->words[k];
+
+			if (w->hole_count || strlen(at) < w->len ||
+			    memcmp(at, w->text, w->len) != 0)
+				break;
+			at += w->len;
+			if (k + 1 < use->count && *at++ != ' ')
+				break;
+		}
+		if (k == use->count && !*at)
+			return true;
+	}
+	return false;
+}
+
+/* What git told of the lines, and the filter leaves of it; or NULL. */
+static const void *pass_note(const struct ab_use *use,
+			     const struct ab_stream *in)
+{
+	if (!ab_git_is_all(in))
+		return NULL;
+	if (picks_lines(use))
+		return in->note;
+	if (in->note == &ab_git_notes[AB_GIT_LINES] && picks_word(use, 1))
+		return &ab_git_notes[AB_GIT_NAMES];
+	if (in->note == &ab_git_notes[AB_GIT_STATUS] && picks_word(use, 2))
+		return &ab_git_notes[AB_GIT_FILES];
+	return NULL;
 }
 
 /* What a filter lets through of the names that it reads. */
@@ -253,18 +353,30 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 	uint32_t n = 0;
 
 	if (AB_UNLIKELY(in->note && !were)) {
-		out->note = picks_lines(use) && in->writes <= 1 ? in->note
-								: NULL;
+		out->note = pass_note(use, in);
 		return;
 	}
 	out->note = in->note;
-	if (AB_LIKELY(!were) || !grep_name(c, use, &name))
+	if (AB_LIKELY(!were))
+		return;
+	if (picks_lines(use) && ab_names_are_inside(in)) {
+		are = keep_names(c, out, were->words, were->count);
+		if (!are)
+			return;
+		are->is_flat = false;
+		are->is_read = were->is_read;
+		are->inside = out;
+		were = are;
+	}
+	if (!grep_name(c, use, &name))
 		return;
 	for (uint32_t i = 0; i < were->count && n < AB_MAX_STARTS; i++)
 		ab_found_add(c, &were->words[i], &name, files, &n);
 	are = keep_names(c, out, files, n);
-	if (are)
-		are->is_read = were->is_read;
+	if (!are)
+		return;
+	are->is_read = were->is_read;
+	are->inside = were->inside == out ? out : NULL;
 }
 
 /* What find, ls and locate print; the whole of a tree is ".". */
@@ -303,6 +415,68 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 	kept->is_flat = flat;
 	kept->is_read = p->is_listed || p->is_located;
 	kept->own = p->is_names && ab_found_is_narrow(c, use) ? out : NULL;
+	kept->inside = ab_found_is_inside(c, use) ? out : NULL;
+}
+
+/* Options that neither print anything else nor take names from elsewhere. */
+static bool leaves_names(const struct ab_word *w, bool *is_listed)
+{
+	static const char letters[] = "rRliIEFwsHzngNu0tp-";
+	static const char *const names[] = {
+		"--files-with-matches", "--include=", "--exclude=",
+		"--exclude-dir=", "--glob=", "--type=", "--extension=",
+		"--hidden", "--no-ignore", "--ignore-case", "--recursive",
+		"--null", "--fixed-strings", "--word-regexp",
+		"--extended-regexp", "--no-messages"
+	};
+
+	if (w->text[1] != '-') {
+		for (uint32_t i = 1; i < w->len; i++) {
+			if (!memchr(letters, w->text[i], sizeof(letters) - 1))
+				return false;
+			*is_listed |= w->text[i] == 'l';
+		}
+		return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (w->len >= n && !memcmp(w->text, names[i], n)) {
+			*is_listed |= !i;
+			return true;
+		}
+	}
+	return w->len == 2;
+}
+
+/* grep -rl word src: names of files of the worktree. */
+static bool lists_files(struct ab_check *c, const struct ab_use *use)
+{
+	static const char *const names[] = { "grep", "egrep", "fgrep", "rg",
+					     "ag", "ack", "fd", "fdfind" };
+	struct ab_use files = *use;
+	bool is_listed = false;
+	size_t n = 0;
+
+	while (n < AB_ARRAY_LEN(names) &&
+	       !ab_word_equals(&use->words[0], names[n]))
+		n++;
+	if (AB_LIKELY(n == AB_ARRAY_LEN(names)))
+		return false;
+	is_listed = n >= AB_ARRAY_LEN(names) - 2;
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    !leaves_names(w, &is_listed))
+			return false;
+	}
+	if (!is_listed || !use->operand_count)
+		return false;
+	/* the pattern is none of them */
+	files.operands++;
+	files.operand_count--;
+	return ab_found_are_inside(c, &files);
 }
 
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
@@ -323,13 +497,22 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 		print_names(c, use, is_tree);
 	else if (c->out_taint == AB_TAINT_TEMP && !use->operand_count &&
 		 !use->value_count)
-		out->note = (void *)(uintptr_t)&ab_git_temp_note;
+		out->note = &ab_git_notes[AB_GIT_TEMP];
+	else if (lists_files(c, use))
+		out->note = &ab_git_notes[AB_GIT_FILES];
 }
 
 /* Nothing else was written there. */
 bool ab_names_are_all(const struct ab_names *names, const struct ab_stream *s)
 {
 	return names && names->own == s && s->writes == 1;
+}
+
+bool ab_names_are_inside(const struct ab_stream *s)
+{
+	const struct ab_names *names = ab_names_noted(s);
+
+	return names && names->inside == s && s->writes <= 1;
 }
 
 bool ab_names_are_own(const struct ab_hole *hole)

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "guard/check.h"
 #include "guard/command.h"
+#include "guard/git.h"
 #include "guard/path.h"
 #include "guard/decision.h"
 
@@ -486,6 +487,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		in.taint = have ? ab_fd_taint(c, 0, have) : 0;
 		in.text = have && have->len ? have : NULL;
 	}
+	if (AB_UNLIKELY(c->has_root))
+		argv = ab_git_root_words(c, argv, argc);
 	c->argv = argv;
 	c->argc = argc;
 	c->is_on_script = AB_UNLIKELY(c->chain && c->chain->is_stdin) &&
@@ -540,6 +543,19 @@ static void check_menu(struct visit *v, struct ab_shell_run *run,
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 }
 
+/* done < <(git rev-list A..B): what is read in it. */
+static void pass_note(const struct ab_shell_scope *s)
+{
+	const struct ab_shell_redir *r = s->redirs;
+	const struct ab_stream *from = r->target.hole_count ?
+					       r->target.holes->origin :
+					       NULL;
+
+	if (s->redir_count == 1 && r->fd == 0 && from &&
+	    from->kind == AB_STREAM_PROC_IN && ab_git_is_all(from))
+		s->in->note = from->note;
+}
+
 static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 				     const struct ab_shell_scope *s)
 {
@@ -565,8 +581,10 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	do {
 		ab_check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
-	if (in.has && s->in)
+	if (in.has && s->in) {
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
+		pass_note(s);
+	}
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 

@@ -216,12 +216,28 @@ static void run_marked(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* What git or a list of files told of the words that it makes of its input. */
+static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
+{
+	if (!in || !ab_git_is_all(in))
+		return NULL;
+	/* at a delimiter of its own a name may end anywhere */
+	if (has_option(use, "-d", "--delimiter"))
+		return in->note == &ab_git_notes[AB_GIT_NAMES] ? in->note
+							       : NULL;
+	if (ab_names_noted(in))
+		return ab_names_are_inside(in) ? &ab_git_notes[AB_GIT_FILES]
+					       : NULL;
+	return in->note;
+}
+
 void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *words, uint32_t count)
 {
 	const struct ab_shell_command *m = c->command;
 	const struct ab_names *names = m ? ab_names_noted(m->place.in) : NULL;
 	struct ab_word value, *all;
+	struct ab_hole hole;
 	const char *mark = NULL;
 	uint32_t extra = 0;
 	char text[32];
@@ -250,9 +266,14 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	if (value.holes->origin && names && m->place.in->note == names &&
 	    ab_names_are_all(names, m->place.in))
 		value.holes->origin->taint |= AB_TAINT_FOUND;
-	if (value.holes->origin && m && m->place.in && !names &&
-	    m->place.in->writes <= 1)
-		value.holes->origin->note = m->place.in->note;
+	if (value.holes->origin && m)
+		value.holes->origin->note = note_of(use, m->place.in);
+	/* where the mark is it is one word, whatever is in it */
+	if (mark) {
+		hole = *value.holes;
+		hole.kind = AB_HOLE_BYTES;
+		value.holes = &hole;
+	}
 	all = ab_check_alloc(c, (count + MAX_INPUT + AB_MAX_STARTS) *
 				       sizeof(*all));
 	if (!all)

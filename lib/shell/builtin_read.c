@@ -366,6 +366,8 @@ void ab_builtin_mapfile(struct ab_shell_run *run,
 		return;
 	if (in && !is_first && has_only(letters, "t") && i + 1 >= argc)
 		value = read_array(run, in, &cut);
+	else if (!in && has_only(letters, "t"))
+		value = ab_run_part(run, origin, AB_PART_LINE);
 	ab_run_assign(run, name->text, len, value, 0);
 }
 
@@ -382,13 +384,21 @@ static uint32_t field_at(const struct cut *cut, const struct ab_word *in,
 	return at;
 }
 
+/* What it is in the first round, and nobody knows later. */
+static const struct value *perhaps(struct ab_shell_run *run,
+				   struct ab_stream *origin,
+				   const struct value *first)
+{
+	return ab_run_either(run, origin, first, ab_run_unknown(run, origin));
+}
+
 /* read a b: a field each, and the rest of the line for the last. */
 static void read_names(struct ab_shell_run *run,
 		       const struct ab_shell_command *c,
 		       const struct ab_word *in, const struct ab_word *argv,
-		       uint32_t argc)
+		       uint32_t argc, struct ab_stream *origin, bool is_first)
 {
-	const struct value *v = read_fields(run, c, in);
+	const struct value *v = read_fields(run, c, in), *field;
 	const char *end = memchr(in->text, '\n', in->len);
 	struct cut cut;
 	uint32_t n = 0;
@@ -417,7 +427,9 @@ static void read_names(struct ab_shell_run *run,
 			w.span = ab_word_span(in, at, w.len);
 			w.map_count = 0;
 		}
-		ab_run_assign(run, argv[i].text, len, ab_run_scalar(run, &w),
+		field = ab_run_scalar(run, &w);
+		ab_run_assign(run, argv[i].text, len,
+			      is_first ? perhaps(run, origin, field) : field,
 			      0);
 	}
 }
@@ -479,14 +491,6 @@ static bool ends_at_nul(const struct ab_word *argv, uint32_t argc, uint32_t i)
 	return (ab_word_equals(&argv[i], "-d") ||
 		ab_word_equals(&argv[i], "-rd")) &&
 	       i + 1 < argc && !argv[i + 1].len && !argv[i + 1].hole_count;
-}
-
-/* What it is in the first round, and nobody knows later. */
-static const struct value *perhaps(struct ab_shell_run *run,
-				   struct ab_stream *origin,
-				   const struct value *first)
-{
-	return ab_run_either(run, origin, first, ab_run_unknown(run, origin));
 }
 
 /* `while read x`, and nothing beside it: in the body it has read a line. */
@@ -571,10 +575,15 @@ void ab_builtin_read(struct ab_shell_run *run,
 			ab_run_set_any(run);
 		if (!len || !ab_builtin_is_exact(w, len))
 			continue;
-		names++;
 		last = i;
-		ab_run_assign(run, w->text, len, ab_run_unknown(run, origin),
+		ab_run_assign(run, w->text, len,
+			      in || is_array || !plain ?
+				      ab_run_unknown(run, origin) :
+				      ab_run_part(run, origin,
+						  names ? AB_PART_BYTES :
+							  AB_PART_LINE),
 			      0);
+		names++;
 	}
 	take_line(run, c, plain && !is_whole);
 	if (names == 1 && is_whole && !is_array && plain && in && !is_first)
@@ -583,11 +592,10 @@ void ab_builtin_read(struct ab_shell_run *run,
 			      read_whole(run, c, in, is_raw), 0);
 	else if (names == 0)
 		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
-	else if (!plain || is_whole || !in ||
-		 (is_first && (names > 1 || is_array)))
+	else if (!plain || is_whole || !in || (is_first && is_array))
 		return;
 	else if (names > 1)
-		read_names(run, c, in, argv, argc);
+		read_names(run, c, in, argv, argc, origin, is_first);
 	else
 		ab_run_assign(run, argv[last].text,
 			      ab_builtin_name_len(&argv[last], 0),

@@ -318,11 +318,14 @@ static const struct value *printed(struct ab_shell_run *run,
 	struct ab_word copy = *w;
 	struct ab_hole hole;
 
-	if (w->len || w->hole_count != 1 || w->holes->name ||
+	if (w->len || w->hole_count != 1 ||
+	    (w->holes->name && w->holes->part == AB_PART_UNKNOWN) ||
 	    !w->holes->origin || w->holes->kind != AB_HOLE_FIELDS)
 		return NULL;
 	hole = *w->holes;
 	hole.kind = AB_HOLE_BYTES;
+	if (hole.part == AB_PART_LINE)
+		hole.part = AB_PART_WORD;
 	copy.holes = &hole;
 	return ab_run_scalar(run, &copy);
 }

@@ -168,6 +168,7 @@ void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
 			s->text = word->text + h->at;
 			s->len = h->len;
 			s->is_cut = h->is_cut;
+			s->part = h->part;
 		}
 		at = h->at + h->len;
 	}
@@ -213,8 +214,10 @@ static void add_source_hole(struct ab_shell_run *run,
 	if (kind == AB_HOLE_FIELDS && (part->flags & PART_QUOTED))
 		kind = AB_HOLE_BYTES;
 	s = ab_segments_hole(run, list, kind, h->span, h->name, h->origin);
-	if (s)
+	if (s) {
 		s->is_cut = h->is_cut;
+		s->part = h->part;
+	}
 	if (s && tree->hole_texts) {
 		const struct ab_hole *original =
 			&tree->hole_texts[h - tree->source->holes];

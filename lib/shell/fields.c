@@ -233,6 +233,7 @@ static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
 	h->is_checked = s->is_checked;
 	h->is_test = s->is_test;
 	h->is_cut = s->is_cut;
+	h->part = s->part;
 }
 
 /* Whether the new stretch at..len continues the last one of the map. */

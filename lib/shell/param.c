@@ -21,10 +21,13 @@ static struct ab_stream *origin_of(const struct expansion *e)
 
 static void add_unknown(struct expansion *e)
 {
-	ab_segments_hole(e->run, e->list,
-			 e->flags & SEGMENT_QUOTED ? AB_HOLE_BYTES :
-						     AB_HOLE_FIELDS,
-			 e->span, e->name, origin_of(e));
+	struct segment *s = ab_segments_hole(
+		e->run, e->list,
+		e->flags & SEGMENT_QUOTED ? AB_HOLE_BYTES : AB_HOLE_FIELDS,
+		e->span, e->name, origin_of(e));
+
+	if (s)
+		s->part = e->value->part;
 }
 
 void ab_param_argument(struct expansion *e, struct segment *list,
@@ -505,6 +508,8 @@ static void add_all(struct expansion *e)
 		/* "$@" may be many words or none */
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_FIELDS, e->span,
 				     e->name, v->origin);
+		if (s)
+			s->part = v->part;
 		if (s && quoted && e->all == '*')
 			s->hole = AB_HOLE_BYTES;
 		return;

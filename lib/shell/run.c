@@ -626,6 +626,11 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 	return true;
 }
 
+bool ab_shell_has_variables(const struct ab_shell_run *run)
+{
+	return run->variable_count;
+}
+
 const struct variable *ab_shell_variable(const struct ab_shell_run *run,
 					 const char *name, size_t len)
 {

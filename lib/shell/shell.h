@@ -110,6 +110,7 @@ struct ab_stream {
 	/* The same, NULL at first; not joined. */
 	const void *note;
 	uint32_t writes; /* commands that wrote to it, and may have */
+	uint32_t noted;	 /* the visitor's own: of these */
 	struct ab_span span;
 	/* All that is ever written to it, when that is known: echo and printf
 	 * of constants, cat of a here-document, : and true. May have holes.
@@ -441,6 +442,7 @@ bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
 /* The same for who asks often: the variable, which stays where it is as long
  * as the run, and what it is now. NULL: never set. */
 struct variable;
+bool ab_shell_has_variables(const struct ab_shell_run *run);
 const struct variable *ab_shell_variable(const struct ab_shell_run *run,
 					 const char *name, size_t len);
 const struct ab_word *ab_shell_value(const struct ab_shell_run *run,

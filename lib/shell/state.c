@@ -383,6 +383,19 @@ const struct value *ab_run_unknown(struct ab_shell_run *run,
 	return value;
 }
 
+const struct value *ab_run_part(struct ab_shell_run *run,
+				struct ab_stream *origin,
+				enum ab_hole_part part)
+{
+	struct value *value = origin ? ab_run_high(run, sizeof(*value)) : NULL;
+
+	if (!value)
+		return &unknown_value;
+	*value = (struct value){ .kind = VALUE_UNKNOWN, .origin = origin,
+				 .part = (uint8_t)part };
+	return value;
+}
+
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count)
 {
@@ -430,6 +443,7 @@ const struct value *ab_run_scalar(struct ab_shell_run *run,
 	value->count = 1;
 	value->kind = VALUE_SCALAR;
 	value->attributes = 0;
+	value->part = AB_PART_UNKNOWN;
 	value->is_loose = false;
 	value->keys = NULL;
 	value->origin = NULL;
@@ -459,6 +473,7 @@ const struct value *ab_run_array(struct ab_shell_run *run,
 	value->count = count;
 	value->kind = VALUE_ARRAY;
 	value->attributes = 0;
+	value->part = AB_PART_UNKNOWN;
 	value->is_loose = ab_value_is_loose(copy, count);
 	value->keys = NULL;
 	value->origin = NULL;
@@ -480,6 +495,7 @@ bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b)
 		    a->holes[i].len != b->holes[i].len ||
 		    a->holes[i].kind != b->holes[i].kind ||
 		    a->holes[i].origin != b->holes[i].origin ||
+		    a->holes[i].part != b->holes[i].part ||
 		    a->holes[i].name != b->holes[i].name)
 			return false;
 	return true;
@@ -491,8 +507,8 @@ static inline bool same_value(const struct value *a, const struct value *b)
 		return true;
 	if (a->kind != b->kind || a->count != b->count ||
 	    a->attributes != b->attributes || !a->keys != !b->keys ||
-	    a->origin != b->origin || a->one != b->one ||
-	    a->other != b->other)
+	    a->origin != b->origin || a->part != b->part ||
+	    a->one != b->one || a->other != b->other)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
 		if (!ab_run_same_word(&a->words[i], &b->words[i]) ||
@@ -536,6 +552,7 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 	if (is_one_of(a, b)) {
 		*value = *b;
 		value->origin = unknown->origin;
+		value->part = AB_PART_UNKNOWN;
 		return value;
 	}
 	*value = *unknown;

@@ -34,6 +34,7 @@ struct value {
 	uint32_t count;
 	uint8_t kind;	    /* enum value_kind */
 	uint8_t attributes; /* enum value_attributes */
+	uint8_t part;	    /* enum ab_hole_part, of UNKNOWN */
 	bool is_loose;	    /* one of the words may be many, or none */
 	const struct ab_word *keys;
 	struct ab_stream *origin;
@@ -142,6 +143,7 @@ struct segment {
 			const char *name;
 			struct ab_stream *origin;
 			bool is_checked, is_test, is_cut;
+			uint8_t part;
 		};
 		struct { /* MAPPED: as a word's, but at map_from is its first
 			    byte */
@@ -391,6 +393,9 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 				  const struct value *b);
 const struct value *ab_run_unknown(struct ab_shell_run *run,
 				   struct ab_stream *origin);
+const struct value *ab_run_part(struct ab_shell_run *run,
+				struct ab_stream *origin,
+				enum ab_hole_part part);
 extern const struct value ab_run_unset;
 /* Not known, and the text has said nothing of it: told by where it is. */
 extern const struct value ab_run_absent;

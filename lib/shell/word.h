@@ -39,6 +39,15 @@ enum ab_hole_kind {
 	AB_HOLE_PROC
 };
 
+/* A variable may have other bytes besides those of its origin, but for what is
+ * just read: any of them, a word or a line, or from where a line begins. */
+enum ab_hole_part {
+	AB_PART_UNKNOWN,
+	AB_PART_BYTES,
+	AB_PART_WORD,
+	AB_PART_LINE
+};
+
 /* Bytes begin..end-1 of the text that was given to the check. */
 struct ab_span {
 	uint32_t begin, end;
@@ -55,6 +64,7 @@ struct ab_hole {
 	bool is_checked; /* BYTES, FIELDS: of ${x:?}, so never empty */
 	bool is_test; /* nothing of the variable: ${x:+y}, ${#x} */
 	bool is_cut;  /* not all of it, or other bytes: ${x%y}, ${x/y/z} */
+	uint8_t part; /* enum ab_hole_part: what it is of its origin */
 };
 
 /* Where the bytes from `at` up to the next entry's `at` came from: one to one
