@@ -294,6 +294,27 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	c->noted_at = m->span.begin;
 }
 
+/* `git describe || echo v0`, `git rev-parse --show-toplevel || pwd`. */
+void ab_git_note_else(struct ab_check *c, const struct ab_shell_command *m)
+{
+	struct ab_stream *out = m->place.out;
+	bool is_like;
+
+	if (c->noted != out || c->is_again || m->span.begin <= c->noted_at)
+		return;
+	if (out->note == &ab_git_notes[AB_GIT_ROOT])
+		is_like = m->argc == 1 && m->builtin == AB_BUILTIN_PWD &&
+			  is_at_home(c);
+	else
+		is_like = m->argc == 2 && m->builtin == AB_BUILTIN_ECHO &&
+			  out->note != &ab_git_notes[AB_GIT_STATUS] &&
+			  ab_git_is_plain(&m->argv[1]);
+	if (!is_like || m->redir_count || m->callee)
+		return;
+	out->noted++;
+	c->noted_at = m->span.begin;
+}
+
 /* "$(git rev-parse --show-toplevel)/x", of a command that is_at_home(). */
 static bool is_rooted(const struct ab_word *w, const struct ab_known_path *root)
 {

@@ -257,6 +257,8 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s);
 
 /* --- check_git.c --- */
+/* A command writes to the same stream as git did before. */
+void ab_git_note_else(struct ab_check *c, const struct ab_shell_command *m);
 /* The words with the worktree in place of what git told of it. */
 const struct ab_word *ab_git_root_words(struct ab_check *c,
 					const struct ab_word *words,

@@ -125,6 +125,8 @@ enum ab_git_note {
 	AB_GIT_NOTES
 };
 extern const char ab_git_notes[AB_GIT_NOTES];
+/* No dash and no blank anywhere: as harmless as a name. */
+bool ab_git_is_plain(const struct ab_word *word);
 const char *ab_git_prints(const struct ab_word *words, size_t count);
 
 static inline bool ab_git_is_note(const void *note)

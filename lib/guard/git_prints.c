@@ -164,8 +164,7 @@ static bool is_like(const struct ab_word *w, const char *pattern)
 	return ab_git_is(w, pattern);
 }
 
-/* No dash and no blank anywhere: what it prints of this is harmless. */
-static bool is_plain(const struct ab_word *w)
+bool ab_git_is_plain(const struct ab_word *w)
 {
 	if (w->hole_count)
 		return false;
@@ -213,7 +212,7 @@ static bool is_good(const struct printer *p, const struct ab_word *w)
 	    (ab_git_may_be_option(w) && !ab_git_is_range(w)))
 		return false;
 	if (!w->len || *w->text != '-')
-		return p->operands != AB_PRINTS_PLAIN || is_plain(w);
+		return p->operands != AB_PRINTS_PLAIN || ab_git_is_plain(w);
 	if ((p->note == AB_GIT_LINES || p->note == AB_GIT_REF_LINES) &&
 	    memchr(w->text, '%', w->len) &&
 	    !is_one_line(w))

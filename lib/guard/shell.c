@@ -414,8 +414,11 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
-	if (AB_UNLIKELY(m->place.out && m->argc))
+	if (AB_UNLIKELY(m->place.out && m->argc)) {
 		ab_shell_tell(c->run, known_output(c, m, argv, argc, in));
+		if (AB_UNLIKELY(m->place.out == c->noted))
+			ab_git_note_else(c, m);
+	}
 	if ((UINT64_C(1) << act->builtin) & AB_CHDIRS)
 		act_dir(c, m, act);
 	if (AB_UNLIKELY(m->redir_count) && act->argc == 1 &&
