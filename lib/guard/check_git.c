@@ -263,7 +263,8 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	struct ab_stream *out = m ? m->place.out : NULL;
 	const char *note;
 
-	if (AB_LIKELY(!out) || c->argv != words || c->is_probe || c->is_again)
+	if (AB_LIKELY(!out) || c->argv != words || c->is_probe ||
+	    c->is_again || !ab_has_stdout(m))
 		return;
 	if (out->kind != AB_STREAM_COMMAND && out->kind != AB_STREAM_PIPE &&
 	    out->kind != AB_STREAM_PROC_IN)

@@ -249,6 +249,9 @@ const struct ab_shell_redir *
 ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 			const struct ab_word *argv, uint32_t argc,
 			struct ab_input *in);
+/* What it reads comes from place.in, and what it prints goes to place.out. */
+bool ab_has_stdin(const struct ab_shell_command *m);
+bool ab_has_stdout(const struct ab_shell_command *m);
 /* What the command leaves in that file. */
 void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_shell_redir *out,

@@ -485,9 +485,9 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	struct ab_stream *out = c->command->place.out;
 	bool is_tree;
 
-	if (c->is_probe || c->is_reading)
+	if (c->is_probe || c->is_reading || !ab_has_stdout(c->command))
 		return;
-	if (p->is_pass && c->command->place.in)
+	if (p->is_pass && c->command->place.in && ab_has_stdin(c->command))
 		pass_names(c, use);
 	is_tree = prints_tree(use);
 	/* for who reads the pipe itself: no filter passes that on */

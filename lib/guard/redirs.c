@@ -114,6 +114,27 @@ static bool writes_stdout(const struct ab_shell_redir *r)
 	}
 }
 
+bool ab_has_stdin(const struct ab_shell_command *m)
+{
+	for (uint32_t i = 0; i < m->redir_count; i++) {
+		if (m->redirs[i].fd == 0)
+			return false;
+	}
+	return true;
+}
+
+bool ab_has_stdout(const struct ab_shell_command *m)
+{
+	for (uint32_t i = 0; i < m->redir_count; i++) {
+		const struct ab_shell_redir *r = &m->redirs[i];
+
+		if (writes_stdout(r) ||
+		    (r->kind == AB_REDIR_DUP_OUT && r->fd != 2))
+			return false;
+	}
+	return true;
+}
+
 static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
 			struct ab_input *in, bool is_empty)
 {

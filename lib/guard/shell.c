@@ -407,6 +407,9 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
+	if (AB_UNLIKELY(m->redir_count && m->place.in && m->place.in->note) &&
+	    act->argc == 1 && ab_word_equals(act->argv, "exec"))
+		m->place.in->note = NULL; /* what is read may be another */
 	/* exec >f: what comes after it is written there */
 	if (out && act->argc == 1 && ab_word_equals(act->argv, "exec"))
 		ab_file_pipe(c, &out->target);

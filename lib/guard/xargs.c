@@ -221,6 +221,8 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 {
 	if (!in || !ab_git_is_all(in))
 		return NULL;
+	if (has_option(use, "-a", "--arg-file"))
+		return NULL;
 	/* at a delimiter of its own a name may end anywhere */
 	if (has_option(use, "-d", "--delimiter"))
 		return in->note == &ab_git_notes[AB_GIT_NAMES] ? in->note
@@ -235,7 +237,9 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *words, uint32_t count)
 {
 	const struct ab_shell_command *m = c->command;
-	const struct ab_names *names = m ? ab_names_noted(m->place.in) : NULL;
+	const struct ab_names *names = m && ab_has_stdin(m) ?
+					       ab_names_noted(m->place.in) :
+					       NULL;
 	struct ab_word value, *all;
 	struct ab_hole hole;
 	const char *mark = NULL;
@@ -266,7 +270,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	if (value.holes->origin && names && m->place.in->note == names &&
 	    ab_names_are_all(names, m->place.in))
 		value.holes->origin->taint |= AB_TAINT_FOUND;
-	if (value.holes->origin && m)
+	if (value.holes->origin && m && ab_has_stdin(m))
 		value.holes->origin->note = note_of(use, m->place.in);
 	/* where the mark is it is one word, whatever is in it */
 	if (mark) {
