@@ -68,6 +68,7 @@ struct scan {
 	struct ab_use *use;
 	uint32_t i; /* the word at hand */
 	uint32_t unsure; /* the last option that is not in the table */
+	uint32_t doubt;	 /* the same, also of one letter */
 	bool takes_equals; /* -x=VALUE */
 	bool is_ended;
 };
@@ -238,6 +239,8 @@ static void short_options(struct scan *s, const struct ab_word *w,
 
 		if (!o) {
 			s->use->is_unsure = true;
+			if (w->len == 2)
+				s->doubt = s->i;
 			continue;
 		}
 		s->use->options |= UINT64_C(1) << o->group;
@@ -267,6 +270,33 @@ static bool is_help(const struct ab_word *w)
 {
 	return (w->len == 6 && !memcmp(w->text, "--help", 6)) ||
 	       (w->len == 9 && !memcmp(w->text, "--version", 9));
+}
+
+/*
+ * What the table says to ask for help alone. An option before it may take it
+ * for its value: `gh release create v1 --notes --help`. It goes behind the
+ * table's word for it, since that may be one of another command of the block.
+ */
+static bool asks_help(const struct scan *s, const struct ab_word *w)
+{
+	static const char *const names[] = { "-h", "-help", "--help", "help" };
+	const struct ab_use *u = s->use;
+	uint8_t bits = u->program->help;
+
+	if (u->options || u->is_unsure || u->value_count || s->is_ended ||
+	    w->hole_count)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (bits & 1u << i && ab_word_equals(w, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* aws s3 rm help: the last word, and of an operation. */
+static bool asks_by_word(const struct scan *s, const struct ab_word *w)
+{
+	return s->i + 1 == s->use->count && s->i <= 3 && asks_help(s, w);
 }
 
 static bool is_known(const struct scan *s, const struct ab_word *w)
@@ -334,14 +364,24 @@ bool ab_is_negated(const struct ab_use *use, uint32_t word)
 	return false;
 }
 
+/* The word before is an option that nobody knows, and may take this one. */
+static bool may_be_value(const struct scan *s)
+{
+	return s->doubt && s->doubt + 1 == s->i;
+}
+
 static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
 	uint32_t option = s->i;
 
+	if (AB_UNLIKELY(p->help & ~AB_HELP_WORD) && asks_help(s, w)) {
+		s->use->is_help = true;
+		return;
+	}
 	/* to what is part of the shell it is one as the first word only */
-	if (is_help(w) && !p->keeps_help && !is_known(s, w) &&
-	    (!p->is_builtin || s->i == 1)) {
+	if (is_help(w) && !may_be_value(s) && !p->keeps_help &&
+	    !is_known(s, w) && (!p->is_builtin || s->i == 1)) {
 		s->use->is_help = true;
 		return;
 	}
@@ -369,7 +409,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		doubt_name(s, w);
 		if (!long_option(s, w, 2) && !memchr(w->text, '=', w->len)) {
 			s->use->is_unsure = true;
-			s->unsure = s->i;
+			s->unsure = s->doubt = s->i;
 		}
 		return;
 	}
@@ -448,6 +488,8 @@ static void operand(struct scan *s, const struct ab_word *w)
 	if (!sub && s->unsure && s->unsure + 1 == s->i && !s->is_ended &&
 	    u->program->has_subs && sub_follows(s))
 		return;
+	if (AB_UNLIKELY(u->program->help & AB_HELP_WORD) && asks_by_word(s, w))
+		u->is_help = true;
 	u->operands[u->operand_count++] = s->i;
 	if (sub) {
 		u->program = sub;
@@ -558,6 +600,7 @@ static inline bool takes_plainly(const struct scan *s, bool *is_rest)
 
 	*is_rest = false;
 	if (p->has_env || p->style == AB_STYLE_TAR ||
+	    (p->help & AB_HELP_WORD && s->i < 4) ||
 	    (p->has_subs && !s->is_ended &&
 	     s->use->operand_count == s->use->base[p->depth]))
 		return false;

@@ -35,6 +35,7 @@ struct ab_chain {
 	bool is_stdin;
 	const struct ab_stream *in;
 	uint32_t depth; /* of the commands that stand in no other */
+	bool is_image; /* they act in the image of a container */
 };
 
 /* The words of one command against its program. */
@@ -118,6 +119,7 @@ struct ab_check {
 	bool is_excused;  /* the command may do what would be asked about */
 	bool in_is_file; /* stdin is redirected from a name */
 	bool in_is_device; /* ... below /dev */
+	bool is_image; /* what is pushed now acts in the image of a container */
 	bool is_stdin_text; /* what is pushed now is the stdin of who runs it */
 	bool is_on_script;  /* stdin is what a shell reads its script from */
 	bool has_script_copy; /* ... and so may be another descriptor */

@@ -245,10 +245,15 @@ void ab_check_just(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text);
 
 /* --- code_lines.c --- */
-/* Recipes of a makefile, RUN lines of a container's, NAME: COMMAND. */
+/* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
 void ab_check_lines(struct ab_check *c, const char *lang,
 		    const struct ab_word *text);
 void ab_check_m4(struct ab_check *c, const struct ab_word *text);
+
+/* --- code_image.c --- */
+/* RUN lines of a container's file, for the command that builds it. */
+void ab_check_image(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_word *text);
 
 /* --- code_tasks.c --- */
 /* Commands behind keys and in lists of whatever format. */

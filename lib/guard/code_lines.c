@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Files of tools with commands in their lines: recipes and calls of a makefile,
- * RUN of a container's, a Procfile, tcl, and m4. Refuses to follow variables of
+ * a Procfile, tcl, and m4. Refuses to follow variables of
  * the tool, but for the home of make's; where m4 does not say which of its
  * words is a command, it is asked about.
  */
@@ -10,7 +10,6 @@
 #include "guard/code.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "guard/command.h"
 
@@ -191,12 +190,11 @@ static bool make_line(struct ab_check *c, const struct ab_word *text,
 	return true;
 }
 
-/* Recipes of a makefile, RUN lines of a container's, NAME: COMMAND. */
+/* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
 void ab_check_lines(struct ab_check *c, const char *lang,
 		    const struct ab_word *text)
 {
 	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
-	bool is_proc = !strcmp(lang, "procfile");
 
 	if (is_make)
 		check_make_calls(c, text);
@@ -222,12 +220,10 @@ void ab_check_lines(struct ab_check *c, const char *lang,
 		} else if (is_tcl) {
 			at = tcl_command(line, n);
 			n = at ? tcl_end(line, at, n) : n;
-		} else if (is_proc) {
+		} else {
 			const char *colon = memchr(line, ':', n);
 
 			at = colon ? (uint32_t)(colon - line) + 1 : 0;
-		} else if (n > 4 && !strncasecmp(line, "run ", 4)) {
-			at = 4;
 		}
 		while (at && is_make && at < n &&
 		       memchr("@-+ ", line[at], 4))

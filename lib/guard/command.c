@@ -189,6 +189,16 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+static void parse_word(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role, const struct ab_word *w)
+{
+	static const struct ab_role run = { .kind = AB_ROLE_RUN };
+
+	(void)role;
+	if (!ab_file_is_only_parsed(c, w))
+		path_word(c, use, &run, w);
+}
+
 /* let 'a[$(...)]=1': bash expands what stands in the subscript. */
 static void arith_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
@@ -315,6 +325,9 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_FETCH:
 		ab_role_each(c, use, role, fetch_word);
+		break;
+	case AB_ROLE_PARSE:
+		ab_role_each(c, use, role, parse_word);
 		break;
 	case AB_ROLE_OUTPUT:
 		if (!role->text || has_value(use, role->need, role->text))
@@ -620,7 +633,9 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 		if (!use->is_help)
 			judge_use(c, use);
 	}
-	if (may_be_git(p, words))
+	/* gh pr merge --help, where the table says so */
+	if (may_be_git(p, words) &&
+	    !(AB_UNLIKELY(use->is_help) && use->program->help))
 		ab_check_git(c, words, count);
 	if (count > 1 && !use->is_help &&
 	    (!use->heads || (use->heads & ab_head_bit('-'))) &&

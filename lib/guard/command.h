@@ -216,6 +216,11 @@ void ab_file_make(struct ab_check *c, const struct ab_use *use,
 void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
 		   const struct ab_word *to);
 
+/* --- parsed.c --- */
+/* The text wrote all of the file, and no part of it runs while perl parses
+   it. */
+bool ab_file_is_only_parsed(struct ab_check *c, const struct ab_word *path);
+
 /* --- files_run.c --- */
 /* The next file that the text wrote and that could be run, from *i on. */
 bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path);

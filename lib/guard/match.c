@@ -34,6 +34,8 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 		return; /* a host switched it off */
 	if (verdict == AB_V_ASK && c->is_excused)
 		return;
+	if (AB_UNLIKELY(c->chain && c->chain->is_image) && rule->is_machine)
+		return;
 	/* what a credential rule saw goes where the output goes */
 	if (!strncmp(rule->id, "cred.", 5))
 		c->out_taint |= strcmp(rule->id, "cred.env-dump") ?

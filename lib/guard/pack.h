@@ -98,6 +98,7 @@ enum ab_role_kind {
 	AB_ROLE_MOVE,	/* what was read goes there, with the links in it */
 	AB_ROLE_EXPAND, /* what it holds goes to its name without the suffix */
 	AB_ROLE_FETCH,	/* gets what an operand on another machine holds */
+	AB_ROLE_PARSE,	/* the file is parsed, which may run a part of it */
 	AB_ROLE_STDIN_SHELL,
 	AB_ROLE_STDIN_CODE,
 	AB_ROLE_STDIN_TEXT,
@@ -227,6 +228,13 @@ struct ab_link {
 	uint8_t lang;	 /* of a text clause: ab_lang_key() */
 };
 
+enum {
+	AB_HELP_H = 1,	   /* -h */
+	AB_HELP_LONG = 2,  /* -help */
+	AB_HELP_USUAL = 4, /* --help, where `nohelp` is said */
+	AB_HELP_WORD = 8   /* help, as the last of a few words */
+};
+
 struct ab_program {
 	const char *name;
 	uint64_t key; /* a name of eight bytes at most (base/key.h); or 0 */
@@ -245,6 +253,7 @@ struct ab_program {
 	bool is_names; /* prints names of what lies below its operands */
 	bool is_listed; /* prints its operands, or what is right below */
 	bool is_located; /* prints all names with an operand in them */
+	uint8_t help; /* AB_HELP_*: words that ask for help and nothing else */
 	uint32_t option, option_count;
 	uint32_t role, role_count;
 	uint32_t role_kinds; /* a bit for each enum ab_role_kind it has */
@@ -257,6 +266,7 @@ struct ab_rule {
 	uint8_t verdict, severity, layer;
 	bool is_strict; /* denied in the strict profile */
 	bool is_fixed;	/* no layer may loosen it */
+	bool is_machine; /* it says nothing of the image of a container */
 	uint32_t line;
 };
 

@@ -255,6 +255,48 @@ static int32_t inherit(struct ab_pack_reader *r, struct ab_program *p)
 	return 0;
 }
 
+/* The bits of `-h|-help`; 0: one of them is no such word. */
+static uint8_t help_bits(const char *words)
+{
+	static const char *const names[] = { "-h", "-help", "--help", "help" };
+	uint8_t bits = 0;
+
+	for (const char *p = words; p;) {
+		size_t n = strcspn(p, "|"), i = 0;
+
+		while (i < AB_ARRAY_LEN(names) &&
+		       (strlen(names[i]) != n || memcmp(names[i], p, n) != 0))
+			i++;
+		if (i == AB_ARRAY_LEN(names))
+			return 0;
+		bits |= (uint8_t)(1u << i);
+		p = p[n] ? p + n + 1 : NULL;
+	}
+	return bits;
+}
+
+int32_t ab_pack_read_help(struct ab_pack_reader *r)
+{
+	struct ab_pack_list list = { .count = 0 };
+	uint8_t bits = r->count > 2 ? help_bits(r->words[1]) : 0;
+
+	if (!bits)
+		return ab_pack_bad(r, r->words[0],
+				   "help -h|-help|--help|help PROGRAM");
+	if (r->layer == AB_LAYER_PROJECT)
+		return ab_pack_bad(r, r->words[0],
+				   "a project can only tighten");
+	for (uint32_t i = 2; i < r->count; i++) {
+		int32_t rc = ab_pack_programs(r, r->words[i], false, &list);
+
+		if (rc < 0)
+			return rc;
+	}
+	for (uint32_t i = 0; i < list.count; i++)
+		r->pack->programs[list.items[i].program].help |= bits;
+	return 0;
+}
+
 int32_t ab_pack_open_program(struct ab_pack_reader *r)
 {
 	struct ab_pack_list list = { .count = 0 };
@@ -340,7 +382,7 @@ static const char *const role_names[] = {
 	[AB_ROLE_UNPACK] = "unpack", [AB_ROLE_EXPAND] = "expand",
 	[AB_ROLE_LINK] = "link",
 	[AB_ROLE_ALIAS] = "alias",   [AB_ROLE_MOVE] = "move",
-	[AB_ROLE_FETCH] = "fetch",
+	[AB_ROLE_FETCH] = "fetch",   [AB_ROLE_PARSE] = "parse",
 };
 
 static int32_t read_selector(struct ab_pack_reader *r, char *s,

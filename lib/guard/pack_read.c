@@ -544,6 +544,10 @@ static int32_t outer_line(struct ab_pack_reader *r)
 		r->block = BLOCK_RULE;
 		return ab_pack_open_rule(r);
 	}
+	if (!strcmp(what, "help")) {
+		r->block = BLOCK_NONE;
+		return ab_pack_read_help(r);
+	}
 	return ab_pack_bad(r, what, "'%s' begins no block", what);
 }
 

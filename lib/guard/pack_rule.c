@@ -586,6 +586,13 @@ int32_t ab_pack_read_rule(struct ab_pack_reader *r)
 	if (r->verdict == AB_V_ALLOW && r->layer == AB_LAYER_PROJECT)
 		return ab_pack_bad(r, r->words[0],
 				   "a project can only tighten");
+	if (!strcmp(what, "machine") && r->count == 1) {
+		if (r->is_changed && r->layer == AB_LAYER_PROJECT)
+			return ab_pack_bad(r, what,
+					   "a project can only tighten");
+		rule->is_machine = true;
+		return 0;
+	}
 	if (!strcmp(what, "when"))
 		return when_clause(r, at + 1);
 	if (!strcmp(what, "path"))

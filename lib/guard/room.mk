@@ -48,6 +48,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_calls.c \
 	lib/guard/code_change.c \
 	lib/guard/code_home.c \
+	lib/guard/code_image.c \
 	lib/guard/code_judge.c \
 	lib/guard/code_lines.c \
 	lib/guard/code_loose.c \
@@ -80,6 +81,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/pack_rule.c \
 	lib/guard/pack_settle.c \
 	lib/guard/pack_verify.c \
+	lib/guard/parsed.c \
 	lib/guard/path.c \
 	lib/guard/path.h \
 	lib/guard/path_listed.c \

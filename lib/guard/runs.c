@@ -32,6 +32,7 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 	}
 	*chain = (struct ab_chain){ .up = c->chain, .name = name,
 				    .len = len };
+	chain->is_image = c->is_image || (c->chain && c->chain->is_image);
 	if (c->is_stdin_text) {
 		chain->is_stdin = true;
 		chain->in = c->command ? c->command->place.in : NULL;
@@ -464,7 +465,9 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		return;
 	if (!strcmp(role->text, "tcl"))
 		ab_check_text(c, "tcl", w);
-	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
+	if (!strcmp(role->text, "docker"))
+		ab_check_image(c, use, w);
+	else if (!strcmp(role->text, "make") ||
 	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
 		ab_check_lines(c, role->text, w);
 	else if (!strcmp(role->text, "tmux"))
