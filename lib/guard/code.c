@@ -378,6 +378,8 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_check_env(&k);
 	ab_code_check_writes(&k);
 	ab_code_check_remote(&k);
+	if (k.lang == AB_OTHER)
+		ab_code_check_other(&k);
 	if (k.lang == AB_AWK)
 		ab_code_check_awk(&k);
 }

@@ -246,9 +246,20 @@ void ab_check_just(struct ab_check *c, const struct ab_use *use,
 
 /* --- code_lines.c --- */
 /* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
-void ab_check_lines(struct ab_check *c, const char *lang,
+void ab_check_lines(struct ab_check *c, const struct ab_use *use,
+		    const char *lang,
 		    const struct ab_word *text);
 void ab_check_m4(struct ab_check *c, const struct ab_word *text);
+
+/* --- code_ex.c --- */
+/* Lines of ed and ex: the files in them. */
+void ab_check_ex(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_word *text);
+/* Lines of dc, gdb and others that give a command to a shell. */
+void ab_check_escapes(struct ab_check *c, const char *lang,
+		      const struct ab_word *text);
+void ab_check_cmake(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_word *text);
 
 /* --- code_image.c --- */
 /* RUN lines of a container's file, for the command that builds it. */
@@ -332,6 +343,11 @@ void ab_code_note_target(struct ab_code *k, const struct ab_word *path);
 void ab_code_check_writes(struct ab_code *k);
 /* It has a connection of its own, and not one of a client of some protocol. */
 bool ab_code_has_socket(struct ab_code *k);
+
+/* --- code_other.c --- */
+/* Commands in backquotes and those that are computed, of a language that is
+   known by its calls alone. */
+void ab_code_check_other(struct ab_code *k);
 
 /* --- code_env.c --- */
 /* Variables of the environment that it sets. */

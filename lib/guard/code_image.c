@@ -59,28 +59,31 @@ static bool is_remark(const struct ab_word *text, uint32_t at)
 	return at < text->len && text->text[at] == '#';
 }
 
-/* The end of a command that goes on behind a backslash. */
+/* The line ends with a backslash. */
+static bool goes_on(const struct ab_word *text, uint32_t at, uint32_t end)
+{
+	while (end > at && memchr(" \t\r", text->text[end - 1], 3))
+		end--;
+	return end > at && text->text[end - 1] == '\\';
+}
+
+/* The end of a command: lines that are empty or a remark are none of it. */
 static uint32_t command_end(const struct ab_word *text, uint32_t at)
 {
-	uint32_t end = line_end(text, at);
+	uint32_t begin = at, end = line_end(text, at);
 
-	while (end < text->len) {
-		uint32_t last = end;
-
-		while (last > at && memchr(" \t\r", text->text[last - 1], 3))
-			last--;
-		if (last == at || text->text[last - 1] != '\\')
-			break;
-		end = line_end(text, end + 1);
-		while (end < text->len && is_remark(text, last + 1) &&
-		       text->text[last] == '\n')
-			last = end, end = line_end(text, end + 1);
+	while (end < text->len &&
+	       (goes_on(text, begin, end) ||
+		(begin != at && (is_remark(text, begin) ||
+				 skip_blanks(text, begin, end) == end)))) {
+		begin = end + 1;
+		end = line_end(text, begin);
 	}
 	return end;
 }
 
-/* RUN <<X, or with a command before it: behind the line that ends it, and in
-   *body where it begins. */
+/* RUN <<X, or with a command before it: the line that ends it, or the end of
+   the text, and in *body where it begins. */
 static uint32_t document_end(const struct ab_word *text, uint32_t at,
 			     uint32_t end, uint32_t *body)
 {
@@ -104,7 +107,7 @@ static uint32_t document_end(const struct ab_word *text, uint32_t at,
 			return stop;
 		i = stop + 1;
 	}
-	return end;
+	return text->len;
 }
 
 /* Without the remarks in it and its line ends. */

@@ -33,6 +33,108 @@ static uint32_t tcl_command(const char *line, uint32_t n)
 	return 0;
 }
 
+/* system "a b" is a text for a shell, and so is open "|a b". */
+static void tcl_text(struct ab_check *c, const struct ab_word *text,
+		     uint32_t from, uint32_t n)
+{
+	static const char *const names[] = { "system ", "open " };
+	const char *line = text->text + from;
+	struct ab_word w;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const char *hit = memmem(line, n, names[i], strlen(names[i]));
+		uint32_t at, end;
+
+		if (!hit || (hit > line && !memchr(" \t[{;", hit[-1], 5)))
+			continue;
+		at = (uint32_t)(hit - line) + (uint32_t)strlen(names[i]);
+		while (at < n && memchr(" \t", line[at], 2))
+			at++;
+		end = at + 1;
+		while (end < n && !memchr("\"}", line[end], 2))
+			end++;
+		if (at >= n || !memchr("\"{|", line[at], 3))
+			continue;
+		at += line[at] != '|';
+		if (i && (at >= n || line[at] != '|'))
+			continue;
+		at += i;
+		if (end > at && ab_word_slice(c, text, from + at, end - at, &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
+}
+
+/* The next word of a command, without what it is quoted with. */
+static bool tcl_word(struct ab_check *c, const struct ab_word *text,
+		     uint32_t *at, uint32_t end, struct ab_word *w)
+{
+	uint32_t from;
+	char quote;
+
+	while (*at < end && memchr(" \t", text->text[*at], 2))
+		++*at;
+	if (*at >= end || memchr("];", text->text[*at], 2))
+		return false;
+	quote = text->text[*at] == '"' ? '"' :
+		text->text[*at] == '{' ? '}' : 0;
+	from = *at += quote != 0;
+	while (*at < end && (quote ? text->text[*at] != quote
+				   : !memchr(" \t];", text->text[*at], 4)))
+		++*at;
+	if (!ab_word_slice(c, text, from, *at - from, w))
+		return false;
+	*at += quote != 0;
+	return true;
+}
+
+/* file delete -force -- a b, file rename a b, open a w: the files. */
+static void tcl_files(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *text, uint32_t from, uint32_t n)
+{
+	static const struct {
+		const char *name;
+		uint8_t role;
+	} calls[] = {
+		{ "file delete ", AB_ROLE_REMOVE },
+		{ "file rename ", AB_ROLE_WRITE },
+		{ "file mkdir ", AB_ROLE_WRITE },
+		{ "file copy ", AB_ROLE_READ },
+		{ "file link ", AB_ROLE_WRITE },
+		{ "open ", AB_ROLE_READ },
+	};
+	const char *line = text->text + from;
+	struct ab_word w, last;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
+		size_t len = strlen(calls[i].name);
+		const char *hit = memmem(line, n, calls[i].name, len);
+		enum ab_role_kind role = (enum ab_role_kind)calls[i].role;
+		uint32_t at, count = 0;
+
+		if (!hit || (hit > line && !memchr(" \t[{;", hit[-1], 5)))
+			continue;
+		at = (uint32_t)(hit - text->text) + (uint32_t)len;
+		while (tcl_word(c, text, &at, from + n, &w)) {
+			if (!w.len || memchr("-$[", *w.text, 3))
+				continue;
+			if (role == AB_ROLE_READ && count) {
+				/* open FILE MODE, file copy a b */
+				if (i < 5)
+					last = w;
+				else if (!memchr("wa", *w.text, 2) &&
+					 !memchr(w.text, '+', w.len))
+					continue;
+				ab_check_path(c, use, AB_ROLE_WRITE, &last);
+				continue;
+			}
+			if (*w.text != '|')
+				ab_check_path(c, use, role, &w);
+			last = w;
+			count++;
+		}
+	}
+}
+
 /* Where that ends that begins at `at`: [exec make], catch {exec make}. */
 static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
 {
@@ -191,7 +293,8 @@ static bool make_line(struct ab_check *c, const struct ab_word *text,
 }
 
 /* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
-void ab_check_lines(struct ab_check *c, const char *lang,
+void ab_check_lines(struct ab_check *c, const struct ab_use *use,
+		    const char *lang,
 		    const struct ab_word *text)
 {
 	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
@@ -218,6 +321,8 @@ void ab_check_lines(struct ab_check *c, const char *lang,
 						(size_t)(semi - line)))
 				at = (uint32_t)(semi - line) + 1;
 		} else if (is_tcl) {
+			tcl_text(c, text, i, n);
+			tcl_files(c, use, text, i, n);
 			at = tcl_command(line, n);
 			n = at ? tcl_end(line, at, n) : n;
 		} else {

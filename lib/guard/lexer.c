@@ -774,7 +774,8 @@ bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
 	char ch = x->text[x->pos];
 
 	t->at = x->pos;
-	if ((ch == '\'' || ch == '"' || ch == '`') && string(x, t)) {
+	if ((ch == '"' || (!(x->traits & AB_LEX_LISP) &&
+			   (ch == '\'' || ch == '`'))) && string(x, t)) {
 		t->quote = ch;
 		/* "name" and `name` are names in SQL */
 		t->kind = x->traits & AB_LEX_SQL && ch != '\''

@@ -47,6 +47,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_files.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_change.c \
+	lib/guard/code_ex.c \
 	lib/guard/code_home.c \
 	lib/guard/code_image.c \
 	lib/guard/code_judge.c \
@@ -55,6 +56,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_named.c \
 	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_remote.c \
+	lib/guard/code_other.c \
 	lib/guard/code_sed.c \
 	lib/guard/code_table.c \
 	lib/guard/code_tasks.c \

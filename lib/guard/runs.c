@@ -451,6 +451,18 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		shell_word(c, use, role, &text);
 }
 
+/* A program, and lines of its own that are none of a program. */
+static void run_language(struct ab_check *c, const struct ab_use *use,
+			 const char *lang, const struct ab_word *w)
+{
+	if (!strcmp(lang, "vim") || !strcmp(lang, "viml"))
+		ab_check_ex(c, use, w);
+	else if (!strcmp(lang, "bang") || !strcmp(lang, "gdb") ||
+		 !strcmp(lang, "gnuplot"))
+		ab_check_escapes(c, lang, w);
+	ab_check_code(c, use, lang, w);
+}
+
 void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
@@ -469,7 +481,7 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_image(c, use, w);
 	else if (!strcmp(role->text, "make") ||
 	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
-		ab_check_lines(c, role->text, w);
+		ab_check_lines(c, use, role->text, w);
 	else if (!strcmp(role->text, "tmux"))
 		ab_command_text(c, use, w);
 	else if (!strcmp(role->text, "m4"))
@@ -482,8 +494,10 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_just(c, use, w);
 	else if (!strcmp(role->text, "shell")) /* each word is a text */
 		ab_check_script(c, w, true, NULL, 0, NULL);
+	else if (!strcmp(role->text, "cmake"))
+		ab_check_cmake(c, use, w);
 	else
-		ab_check_code(c, use, role->text, w);
+		run_language(c, use, role->text, w);
 }
 
 static void text_word(struct ab_check *c, const struct ab_use *use,

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Languages that are known by their calls alone (R, julia, lisp, go, rust, c,
+ * applescript and others): commands in backquotes, and calls whose command is
+ * computed. What it is made of is not followed there; so each string that
+ * begins with a program of the table is taken for that command, alone and with
+ * the plain strings behind it. The same goes for the names of what is removed,
+ * in programs of one line.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+#define MAX_SHORT 400  /* bytes of a program that a line can hold */
+#define MAX_JOINED 32  /* strings that others are joined to */
+#define MAX_PIECES 16
+#define MAX_LINE 1024
+
+/* What follows the name of a call: a string alone, or a value. */
+static bool is_computed(const struct ab_code *k, struct ab_lexer x)
+{
+	struct ab_token t;
+
+	if (!ab_lexer_next(&x, &t) || t.is_line)
+		return false;
+	if (t.kind == AB_TOKEN_SIGN && memchr("([{:", k->text->text[t.at], 4))
+		while (t.kind == AB_TOKEN_SIGN &&
+		       memchr("([{:'&!", k->text->text[t.at], 7)) {
+			if (!ab_lexer_next(&x, &t))
+				return false;
+		}
+	if (t.kind == AB_TOKEN_WORD)
+		return true;
+	if (t.kind != AB_TOKEN_STRING || !ab_lexer_next(&x, &t) || t.is_line)
+		return false;
+	/* "git ", args: a name, and none of an option */
+	if (ab_code_is_sign(k, &t, ','))
+		return ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_WORD &&
+		       ab_lexer_next(&x, &t) && !ab_code_is_sign(k, &t, '=') &&
+		       !ab_code_is_sign(k, &t, '(') &&
+		       !ab_code_is_sign(k, &t, '{');
+	/* "git " & "push" */
+	return t.kind == AB_TOKEN_SIGN &&
+	       memchr("+&.<~^|*", k->text->text[t.at], 8);
+}
+
+/* groovy: c.execute(), scala: c.!, c.!! */
+static bool is_method(const struct ab_code *k, const struct ab_token *t,
+		      const struct ab_token *before,
+		      const struct ab_token *behind)
+{
+	return ab_code_is_sign(k, before, '.') &&
+	       behind->kind == AB_TOKEN_WORD &&
+	       (ab_code_is_text(k, t, "execute") || ab_code_is_sign(k, t, '!'));
+}
+
+static bool is_removal(uint8_t call)
+{
+	return call == AB_CALL_REMOVE || call == AB_CALL_DELETE;
+}
+
+/* sapply(x, unlink): handed on to be called. */
+static bool is_handed_on(const struct ab_code *k, struct ab_lexer x,
+			 const struct ab_token *before)
+{
+	struct ab_token t;
+
+	return ab_code_is_sign(k, before, ',') && ab_lexer_next(&x, &t) &&
+	       (ab_code_is_sign(k, &t, ',') || ab_code_is_sign(k, &t, ')'));
+}
+
+enum { RUNS = 1, REMOVES = 2 };
+
+static unsigned what_is_computed(const struct ab_code *k)
+{
+	struct ab_lexer x = { .text = k->text->text, .len = k->text->len,
+			      .traits = k->x.traits };
+	struct ab_token t, before = { 0 }, behind = { 0 };
+	unsigned found = 0;
+
+	while (ab_lexer_next(&x, &t)) {
+		uint8_t call = t.kind == AB_TOKEN_WORD ? ab_code_call(k, &t)
+						       : AB_CALL_NONE;
+
+		if (is_method(k, &t, &before, &behind) ||
+		    (call == AB_CALL_SHELL && is_computed(k, x)))
+			found |= RUNS;
+		if (is_removal(call) &&
+		    (is_handed_on(k, x, &before) || is_computed(k, x)))
+			found |= REMOVES;
+		behind = before;
+		before = t;
+	}
+	return found;
+}
+
+static bool is_plain(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr("\"'`$;&|<>(){}\\\n#", w->text[i], 16))
+			return false;
+	}
+	return w->len && !w->hole_count;
+}
+
+/* Of the first word of a command, if a program of the table has that name. */
+static bool names_program(const struct ab_code *k, const struct ab_word *w)
+{
+	struct ab_word first = *w;
+	uint32_t at = 0;
+
+	while (at < w->len && w->text[at] == ' ')
+		at++;
+	first.text += at;
+	first.len = 0;
+	while (at + first.len < w->len &&
+	       !memchr(" \t\n", first.text[first.len], 3))
+		first.len++;
+	first.holes = NULL;
+	first.hole_count = 0;
+	return first.len && ab_names_program(k->c, &first);
+}
+
+/* The string with those behind it, as one line. */
+static void run_joined(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_word *w)
+{
+	char *line = ab_check_alloc(k->c, MAX_LINE);
+	struct ab_word all = { .text = line, .len = w->len, .span = w->span };
+	struct ab_word more;
+	struct ab_token t;
+
+	if (!line || !is_plain(w) || w->len >= MAX_LINE)
+		return;
+	memcpy(line, w->text, w->len);
+	for (uint32_t i = 0; i < MAX_PIECES && ab_lexer_next(&x, &t);) {
+		if (ab_code_is_sign(k, &t, ';') ||
+		    (t.is_line && t.kind == AB_TOKEN_WORD))
+			break;
+		if (t.kind != AB_TOKEN_STRING)
+			continue;
+		i++;
+		if (!ab_code_word(k, &t, &more) || !is_plain(&more) ||
+		    all.len + more.len + 1 >= MAX_LINE)
+			break;
+		line[all.len++] = ' ';
+		memcpy(line + all.len, more.text, more.len);
+		all.len += more.len;
+	}
+	if (all.len > w->len)
+		ab_check_script(k->c, &all, true, NULL, 0, NULL);
+}
+
+static void take_string(struct ab_code *k, const struct ab_token *t,
+			const struct ab_lexer *x, unsigned found,
+			uint32_t *joined)
+{
+	bool is_quoted = t->quote == '`';
+	struct ab_word w;
+
+	if (!ab_code_word(k, t, &w) || !w.len)
+		return;
+	if (found & REMOVES && w.len > 1 && !memchr(w.text, ' ', w.len) &&
+	    memchr("/~", *w.text, 2))
+		ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
+	/* R has names in them */
+	if (is_quoted && !memchr(w.text, ' ', w.len))
+		return;
+	if (!(found & RUNS || is_quoted) || !names_program(k, &w))
+		return;
+	ab_check_script(k->c, &w, true, NULL, 0, NULL);
+	if (!(found & RUNS))
+		return;
+	if (++*joined > MAX_JOINED)
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	else
+		run_joined(k, *x, &w);
+}
+
+void ab_code_check_other(struct ab_code *k)
+{
+	unsigned found = what_is_computed(k);
+	struct ab_lexer x = { .text = k->text->text, .len = k->text->len,
+			      .traits = k->x.traits };
+	uint32_t joined = 0;
+	struct ab_token t;
+
+	if (k->text->len > MAX_SHORT ||
+	    memchr(k->text->text, '\n', k->text->len))
+		found &= ~(unsigned)REMOVES;
+	if (!found && !memchr(k->text->text, '`', k->text->len))
+		return;
+	k->x = x;
+	while (ab_lexer_next(&x, &t) && !k->c->is_broken) {
+		k->last = NULL;
+		if (t.kind == AB_TOKEN_STRING)
+			take_string(k, &t, &x, found, &joined);
+	}
+}
