@@ -590,6 +590,9 @@ int32_t ab_pack_read_rule(struct ab_pack_reader *r)
 		if (r->is_changed && r->layer == AB_LAYER_PROJECT)
 			return ab_pack_bad(r, what,
 					   "a project can only tighten");
+		if (r->is_changed && rule->is_fixed)
+			return ab_pack_bad(r, what, "'%s' cannot be loosened",
+					   rule->id);
 		rule->is_machine = true;
 		return 0;
 	}

@@ -141,6 +141,9 @@ static const struct broken broken[] = {
 	{ "program zz\n\topt -x=\n\twrap -x\n", "p:3:7", "wrap 2" },
 	{ "program zz\n\tcode python key:of\n", "p:2:14", "no words" },
 	{ "rule x.y deny\n\twhen sudo/rm\n", "p:2:7", "in two words" },
+	{ "help -x ls\n", "p:1:1", "help -h" },
+	{ "help -h\n", "p:1:1", "help -h" },
+	{ "rule parse.limit deny\n\tmachine\n", "p:2:2", "cannot be loosened" },
 };
 
 START_TEST(a_broken_pack_is_refused_with_its_place)
@@ -312,6 +315,9 @@ static const struct {
 	  "rm -rf /", 0 },
 	{ AB_LAYER_PROJECT, "rule fs.rm-root deny\n\ttry ls\n", "rm -rf /",
 	  0 },
+	{ AB_LAYER_PROJECT, "help -h rm\n", "rm -h", 0 },
+	{ AB_LAYER_PROJECT, "rule net.metadata deny\n\tmachine\n", "ls", 0 },
+	{ AB_LAYER_HOST, "help -h rm\n", "rm -rf / -h", AB_V_DENY },
 	{ AB_LAYER_PROJECT, "rule exec.sudo deny\n\twhen doas x\n",
 	  "doas x", AB_V_DENY },
 };
