@@ -59,6 +59,7 @@ enum {
 #define AB_CODE_OWN 16	  /* functions of a program, that are known */
 
 struct ab_args;
+struct ab_made;
 struct functions; /* code_params.c */
 struct ab_remote; /* code_remote.c */
 
@@ -82,6 +83,16 @@ struct ab_named {
 	uint32_t source_edits;
 	uint32_t count, room;
 	struct ab_word *words;
+};
+
+#define AB_CODE_ENTRIES 8
+#define AB_CODE_LATE 8
+
+/* name = and for name in, of what is not known before the parameters are. */
+struct ab_late {
+	struct ab_lexer x;
+	struct ab_token name;
+	bool is_each;
 };
 
 struct ab_code {
@@ -112,6 +123,14 @@ struct ab_code {
 	struct ab_token *unknown;
 	uint32_t unknown_count;
 	bool is_unknown; /* there are more of them: all may be */
+	/* names that stand for what is in a directory */
+	struct ab_token entries[AB_CODE_ENTRIES];
+	uint32_t entry_count;
+	/* what is made of a parameter, until those are known */
+	struct ab_late late[AB_CODE_LATE];
+	uint32_t late_count;
+	bool waits; /* what was read last is such */
+	uint32_t tuple_at; /* the last name that was given a part of one */
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
 	struct ab_word cwd; /* of chdir("x"), from there on; or of no length */
@@ -170,6 +189,9 @@ bool ab_code_is_joint(const struct ab_code *k, const struct ab_token *t);
 /* A string token as a word. False: no memory. */
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w);
+/* The same without what names and expressions in it stand for. */
+bool ab_code_plain_word(struct ab_code *k, const struct ab_token *t,
+			struct ab_word *w);
 /* The next word of qw(...), behind `t`. */
 bool ab_code_bare_word(const struct ab_code *k, const struct ab_token *all,
 		       struct ab_token *t);
@@ -393,6 +415,73 @@ void ab_code_loose(struct ab_code *k, struct ab_args *a,
 /* A file that the text wrote is run, unless it is one that is being run. */
 void ab_code_run_file(struct ab_code *k, const struct ab_word *w);
 
+/* --- code_made.c --- */
+#define AB_MADE_ARGS 8
+
+/* What an expression makes: one of some words, or a list. */
+struct ab_made {
+	struct ab_word *words;
+	uint32_t count, room; /* no room: the words are another one's */
+	bool is_list; /* all of them together */
+	bool is_path; /* it has the methods of one */
+	bool is_cut;  /* there are more of them */
+};
+
+/* What a format is filled with, some of it by a name. */
+struct ab_made_args {
+	struct ab_made all[AB_MADE_ARGS];
+	struct ab_token keys[AB_MADE_ARGS];
+	uint32_t count;
+};
+
+enum ab_glue {
+	AB_GLUE_TEXT,
+	AB_GLUE_PATH, /* a slash between; from the root on it begins anew */
+	AB_GLUE_BELOW /* a slash between */
+};
+
+void ab_made_word(struct ab_code *k, struct ab_made *m,
+		  const struct ab_word *w);
+void ab_made_text(struct ab_code *k, struct ab_made *m, const char *s);
+void ab_made_hole(struct ab_code *k, struct ab_made *m);
+void ab_made_home(struct ab_code *k, struct ab_made *m);
+void ab_made_entry(struct ab_code *k, struct ab_made *m);
+/* One more of them. */
+void ab_made_add(struct ab_code *k, struct ab_made *m,
+		 const struct ab_word *w);
+/* All of it is known; and what its values begin with. */
+bool ab_made_is_known(const struct ab_made *m);
+bool ab_made_begins(const struct ab_made *m);
+/* Those of its values of which not even that is known are left out, or are one
+   that is not known at all. */
+void ab_made_cut(struct ab_code *k, struct ab_made *m, bool keeps_hole);
+/* Each of a with each of b; two lists are one. */
+void ab_made_join(struct ab_code *k, struct ab_made *a,
+		  const struct ab_made *b, enum ab_glue glue);
+void ab_made_either(struct ab_code *k, struct ab_made *a,
+		    const struct ab_made *b);
+void ab_made_words(struct ab_code *k, struct ab_made *list,
+		   const struct ab_made *between);
+void ab_made_split(struct ab_code *k, struct ab_made *m);
+void ab_made_parent(struct ab_code *k, struct ab_made *m);
+void ab_made_expand(struct ab_code *k, struct ab_made *m);
+/* sign: what a place in the text begins with, `{` or `%`. */
+void ab_made_format(struct ab_code *k, struct ab_made *m,
+		    const struct ab_made_args *args, char sign);
+
+/* --- code_expr.c --- */
+/* An expression at the lexer, which then is behind what was read of it. False:
+   it is none that the text tells, or one that needs nobody to put it together:
+   a string, a name. */
+bool ab_code_read_made(struct ab_code *k, struct ab_lexer *x,
+		       struct ab_made *m);
+/* The same, and a string or a name, too. */
+bool ab_code_read_any(struct ab_code *k, struct ab_lexer *x,
+		      struct ab_made *m);
+/* The same as the first; and what it goes through: p.glob("x"). */
+bool ab_code_read_walked(struct ab_code *k, struct ab_lexer *x,
+			 struct ab_made *m);
+
 /* --- code_argv.c --- */
 /* The words behind the program, if it takes them. */
 void ab_code_find_argv(struct ab_code *k);
@@ -442,6 +531,13 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 void ab_code_add_value(struct ab_code *k, struct ab_named *n,
 		       const struct ab_word *w, bool is_more);
 void ab_code_add_hole(struct ab_code *k, struct ab_named *n);
+/* The name is one of what an expression makes; is_each: of its elements. */
+bool ab_code_set_made(struct ab_code *k, const struct ab_token *name,
+		      struct ab_made *m, bool is_each);
+/* Where that needs a parameter it is read later. */
+void ab_code_wait(struct ab_code *k, struct ab_lexer x,
+		  const struct ab_token *name, bool is_each);
+void ab_code_read_late(struct ab_code *k);
 /* A word of which nothing is known. */
 bool ab_code_is_hole(const struct ab_word *w);
 /* How many values, or lists, it may be. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_TOKENS 512
+#define BARE (AB_PERL | AB_RUBY) /* what is called without brackets */
 
 static void add_string(struct ab_code *k, struct ab_args *a,
 		       const struct ab_token *t)
@@ -552,13 +553,106 @@ bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t)
 	       (ab_code_is_sign(k, t, '{') || ab_code_is_text(k, t, "ENV"));
 }
 
+/* d["x"], d.x: any value of a table, as a word or as a list. */
+static bool add_map(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_lexer x = k->x;
+	const struct ab_named *of;
+	struct ab_token t, next;
+	struct ab_named *n;
+	char sign;
+
+	if (!k->name_count || !ab_lexer_next(&x, &t) ||
+	    !(of = ab_code_named(k, &t)) || !of->is_map || !of->count ||
+	    of->call || of->is_any || a->each || !ab_lexer_next(&x, &next))
+		return false;
+	sign = k->text->text[next.at];
+	if (!(sign == '[' || (sign == '.' && k->lang & (AB_JS | AB_LUA))) ||
+	    !ab_lexer_next(&x, &next) ||
+	    (sign == '[' && (!ab_lexer_next(&x, &next) ||
+			     !ab_code_is_sign(k, &next, ']'))))
+		return false;
+	k->x = x;
+	if (ab_lexer_next(&x, &next) &&
+	    !(next.kind == AB_TOKEN_SIGN &&
+	      memchr(",)]};", k->text->text[next.at], 5)))
+		return false;
+	n = ab_check_alloc(k->c, sizeof(*n));
+	if (!n)
+		return false;
+	*n = *of;
+	n->is_list = of->is_nested;
+	n->begins |= of->is_nested;
+	n->is_map = n->is_nested = false;
+	a->is_computed = of->is_unknown || (a->count && a->is_computed);
+	a->is_cut |= n->is_cut;
+	begin_each(a, n, false);
+	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
+		add_word(k, a, AB_PIECE_NEW, &n->words[i]);
+	a->joint = AB_JOINT_NONE;
+	return true;
+}
+
+/* What the expression at the lexer makes is one word, or one of several.
+   is_first: of the call. */
+static bool add_made(struct ab_code *k, struct ab_args *a,
+		     struct elements *all)
+{
+	struct ab_lexer x = k->x;
+	struct ab_named *n;
+	struct ab_made m;
+	struct ab_token t;
+
+	if (!ab_code_read_made(k, &x, &m))
+		return false;
+	/* what is not known is no name of a file */
+	if (!a->is_command)
+		ab_made_cut(k, &m, false);
+	t.at = x.pos;
+	k->last = NULL;
+	{
+		struct ab_lexer behind = x;
+
+		if (ab_lexer_next(&behind, &t) && !t.is_line &&
+		    !(t.kind == AB_TOKEN_SIGN &&
+		      memchr(",)]};", k->text->text[t.at], 5)))
+			return false;
+	}
+	n = ab_check_alloc(k->c, sizeof(*n));
+	if (!n)
+		return false;
+	*n = (struct ab_named){ .words = m.words, .count = m.count,
+				.is_list = m.is_list, .is_cut = m.is_cut };
+	a->is_cut |= m.is_cut;
+	if (!a->count && ab_made_is_known(&m))
+		a->is_computed = false;
+	a->joint = AB_JOINT_NONE;
+	if (m.count > 1 && !m.is_list)
+		begin_each(a, n, false);
+	for (uint32_t i = 0; i < (m.is_list ? m.count : 1); i++)
+		add_word(k, a, AB_PIECE_NEW, &m.words[i]);
+	if (a->is_command && all->depth < MAX_ELEMENTS) {
+		all->all[all->depth].has_key = true;
+		all->all[all->depth].is_begun = true;
+	}
+	k->x = x;
+	return true;
+}
+
+/* An argument or an element may begin behind the token. */
+static bool may_begin(const struct ab_code *k, const struct ab_token *t)
+{
+	return !t->kind || (t->kind == AB_TOKEN_SIGN &&
+			    memchr("([,=:", k->text->text[t->at], 5));
+}
+
 /* The arguments of a call that begins at the lexer. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 {
 	struct elements elements = { .depth = 0 };
 	struct ab_token t, last = { 0 }, behind = { 0 };
 	int depth = read_block(k, a), environment = -1;
-	bool first = !a->has_block, is_later = false;
+	bool first = !a->has_block, is_later = false, is_call = false;
 
 	a->count = a->remote_at = 0;
 	a->is_cut = false;
@@ -572,12 +666,23 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 
+		if (may_begin(k, &last) &&
+		    (is_call || (k->lang & BARE &&
+				 (n || ab_code_next_byte(k->text, before) !=
+					       '('))) &&
+		    (add_map(k, a) || add_made(k, a, &elements))) {
+			last = (struct ab_token){ .at = before,
+						  .kind = AB_TOKEN_STRING };
+			first = false;
+			continue;
+		}
 		if (!ab_lexer_next(&k->x, &t))
 			break;
 		if (n == MAX_TOKENS) {
 			a->is_cut = true;
 			break;
 		}
+		is_call |= !n && ab_code_is_sign(k, &t, '(');
 		if (!first && !depth && ab_code_ends_words(k, &t)) {
 			k->x.pos = before;
 			break;

@@ -168,6 +168,43 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
 }
 
+/* (p / "x").unlink(), Path("x").expanduser().read_text(): what is done with a
+   path that is put together. */
+static bool made_path(struct ab_code *k, struct ab_args *a,
+		      const struct ab_token *t)
+{
+	const struct ab_lexer was = k->x;
+	struct ab_lexer x = k->x, behind;
+	enum ab_call kind;
+	struct ab_made m;
+
+	if (t->kind != AB_TOKEN_WORD || ab_code_is_sign(k, &k->before, '/'))
+		return false;
+	if (!ab_code_is_path_type(k, t)) {
+		const struct ab_named *n = ab_code_named(k, t);
+
+		if (!n || !n->is_path || ab_code_is_sign(k, &k->before, '.'))
+			return false;
+	}
+	x.pos = t->at;
+	if (!ab_code_read_made(k, &x, &m) || !m.is_path || m.is_list)
+		return false;
+	ab_made_cut(k, &m, false);
+	k->x = behind = x;
+	kind = ab_code_path_method(k, &behind);
+	k->x = was;
+	if (behind.pos == x.pos)
+		return false;
+	if (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS)
+		kind = AB_CALL_WRITE;
+	for (uint32_t i = 0; i < m.count; i++) {
+		*a = (struct ab_args){ .count = 1 };
+		a->words[0] = m.words[i];
+		ab_code_judge(k, kind, a);
+	}
+	return true;
+}
+
 /* p = Path("x"); p.unlink() */
 static void named_path(struct ab_code *k, struct ab_args *a,
 		       const struct ab_token *t)
@@ -178,7 +215,7 @@ static void named_path(struct ab_code *k, struct ab_args *a,
 	struct ab_lexer behind = k->x;
 	enum ab_call kind;
 
-	if (!n || !n->is_path || n->call)
+	if (made_path(k, a, t) || !n || !n->is_path || n->call)
 		return;
 	kind = ab_code_path_method(k, &behind);
 	if (behind.pos == k->x.pos)

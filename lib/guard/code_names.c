@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MAX_TOKENS 64 /* of what is read of a call */
+#define MAX_LOOK 16
 
 bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
 		     char sign)
@@ -231,11 +232,39 @@ static void set_value(struct ab_code *k, struct ab_lexer x,
 		ab_code_note_unknown(k, name);
 }
 
+#define MAX_TUPLE 8
+
+/* a, b = "a", "b": behind the sign. */
+static bool set_tuple(struct ab_code *k, struct ab_lexer x,
+		      const struct ab_token *names, uint32_t n)
+{
+	struct ab_made all[MAX_TUPLE];
+	struct ab_token t = { 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_end;
+
+		if (!ab_code_read_any(k, &x, &all[i]))
+			return false;
+		is_end = !ab_lexer_next(&x, &t) || t.is_line ||
+			 ab_code_is_sign(k, &t, ';');
+		if (is_end != (i + 1 == n) ||
+		    (!is_end && !ab_code_is_sign(k, &t, ',')))
+			return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (!ab_code_set_made(k, &names[i], &all[i], false))
+			ab_code_note_unknown(k, &names[i]);
+	}
+	k->tuple_at = names[n - 1].at;
+	return true;
+}
+
 /* a, b = f(): behind the first of them. */
 static void note_tuple(struct ab_code *k, struct ab_lexer x,
 		       const struct ab_token *first)
 {
-	struct ab_token all[8], t;
+	struct ab_token all[MAX_TUPLE], t;
 	uint32_t n = 0;
 
 	all[n++] = *first;
@@ -250,6 +279,8 @@ static void note_tuple(struct ab_code *k, struct ab_lexer x,
 	}
 	if (!ab_code_is_sign(k, &t, '=') ||
 	    (x.pos < x.len && x.text[x.pos] == '='))
+		return;
+	if (set_tuple(k, x, all, n))
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		ab_code_note_unknown(k, &all[i]);
@@ -271,8 +302,11 @@ void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 
 	(void)ab_code_read_value(k, x, name, AB_VALUE_SET);
 	n = ab_code_named(k, name);
-	if (!n || n->count == count)
+	if (!n || n->count == count) {
 		ab_code_cut_name(k, name);
+		k->waits = true; /* names are not known yet */
+		ab_code_wait(k, x, name, false);
+	}
 }
 
 /* x = promisify(y.exec), x = partial(os.system): another name of the call;
@@ -445,6 +479,39 @@ static void read_foreach(struct ab_code *k, struct ab_lexer x)
 		ab_code_note_unknown(k, &name);
 }
 
+/* What is there is gone through: os.listdir(x). */
+static bool is_listing(const struct ab_code *k, struct ab_lexer x)
+{
+	static const char *const names[] = { "listdir", "readdirSync",
+					     "readdir", "iterdir", "children",
+					     "each_child", "entries" };
+	struct ab_token t;
+
+	for (uint32_t i = 0; i < MAX_LOOK && ab_lexer_next(&x, &t); i++) {
+		if ((t.is_line && i) || ab_code_is_sign(k, &t, ':'))
+			return false;
+		if (ab_code_is_one_of(k, &t, names, AB_ARRAY_LEN(names)))
+			return true;
+	}
+	return false;
+}
+
+/* for p in Path("x").glob("y"), for n in os.listdir("x"). */
+static bool read_walked(struct ab_code *k, struct ab_lexer list,
+			const struct ab_token *name)
+{
+	struct ab_lexer x = list;
+	struct ab_made m;
+
+	if (ab_code_read_walked(k, &x, &m) && (m.is_list || m.is_path) &&
+	    ab_code_set_made(k, name, &m, true))
+		return true;
+	ab_code_wait(k, list, name, true);
+	if (k->entry_count < AB_CODE_ENTRIES && is_listing(k, list))
+		k->entries[k->entry_count++] = *name;
+	return false;
+}
+
 /* for x in, for (const x of, foreach my $x (; t stands behind the first. */
 static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 {
@@ -500,6 +567,8 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 	if (ab_code_is_text(k, &t, "in") || ab_code_is_text(k, &t, "of"))
 		list = x;
 	else if (k->lang != AB_PERL || !ab_code_is_sign(k, &t, '('))
+		return;
+	if (!is_parts && read_walked(k, list, &name))
 		return;
 	known = ab_code_named(k, &name);
 	edits = known ? known->edits : 0;
@@ -648,6 +717,7 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 	struct ab_lexer x = k->x;
 	struct ab_token next, name;
 	struct ab_named *n;
+	uint32_t edits;
 	uint8_t call;
 
 	if (!ab_lexer_next(&x, &next))
@@ -658,11 +728,18 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 			return ab_code_read_change(k, before, t);
 		if ((x.pos < x.len && memchr("=>", s[x.pos], 2)) || is_member)
 			return false;
+		if (k->tuple_at && t->at == k->tuple_at)
+			return true;
 		set_value(k, x, before, t, AB_VALUE_SET);
 		return true;
 	} else if (ab_code_is_sign(k, &next, ':') && x.pos < x.len &&
 		   s[x.pos] == '=') {
-		ab_code_note_unknown(k, t); /* (x := f()) */
+		(void)ab_lexer_next(&x, &next); /* (x := f()) */
+		n = ab_code_add_named(k, t);
+		edits = n ? n->edits : 0;
+		(void)ab_code_read_value(k, x, t, AB_VALUE_SET);
+		if (!n || n->edits == edits)
+			ab_code_note_unknown(k, t);
 	} else if (ab_code_is_sign(k, &next, ',') &&
 		   (t->is_line || !before->kind ||
 		    ab_code_is_sign(k, before, ';'))) {

@@ -434,6 +434,7 @@ static void copy_link(struct ab_code *k, const struct link *link)
 	n = ab_code_add_named(k, &link->to);
 	if (!n || n == from)
 		return;
+	n->is_path |= from->is_path;
 	n->is_any |= from->is_any || (n->count && n->is_list != from->is_list);
 	n->is_list |= from->is_list;
 	if (n->count && n->is_nested != from->is_nested)

@@ -657,6 +657,80 @@ static void end_value(struct value *v, struct ab_lexer x)
 	}
 }
 
+/* What may stand behind a value that was put together. */
+static bool ends_made(const struct ab_code *k, struct ab_lexer x, char *end)
+{
+	struct ab_token t;
+
+	*end = 0;
+	if (!ab_lexer_next(&x, &t) || t.is_line)
+		return true;
+	if (t.kind == AB_TOKEN_SIGN)
+		*end = k->text->text[t.at];
+	return (*end && memchr(";,)}]:{", *end, 7)) ||
+	       ab_code_is_text(k, &t, "do") || ab_code_is_text(k, &t, "as") ||
+	       ab_code_is_text(k, &t, "if") ||
+	       ab_code_is_text(k, &t, "unless");
+}
+
+static bool has_value(struct ab_code *k, const struct ab_token *name,
+		      const struct ab_made *m)
+{
+	const struct ab_named *n = ab_code_named(k, name);
+
+	for (uint32_t i = 0; n && i < m->count && i < n->count; i++) {
+		if (m->words == n->words)
+			return true;
+	}
+	return false;
+}
+
+bool ab_code_set_made(struct ab_code *k, const struct ab_token *name,
+		      struct ab_made *m, bool is_each)
+{
+	struct ab_named *n;
+	bool is_list = m->is_list && !is_each;
+
+	ab_made_cut(k, m, true);
+	/* of itself: once more for each time */
+	if (has_value(k, name, m) || !(n = ab_code_add_named(k, name)))
+		return false;
+	n->is_any |= n->count && n->is_list != is_list;
+	if (is_list && n->count < AB_CODE_VALUES)
+		n->begins |= UINT32_C(1) << n->count | (n->count > 0);
+	n->is_list |= is_list;
+	n->is_path |= m->is_path;
+	for (uint32_t i = 0; i < m->count; i++)
+		ab_code_add_value(k, n, &m->words[i], false);
+	n->is_cut |= m->is_cut;
+	k->last = NULL;
+	return true;
+}
+
+void ab_code_wait(struct ab_code *k, struct ab_lexer x,
+		  const struct ab_token *name, bool is_each)
+{
+	if (k->waits && k->late_count < AB_CODE_LATE)
+		k->late[k->late_count++] = (struct ab_late){
+			.x = x, .name = *name, .is_each = is_each,
+		};
+	k->waits = false;
+}
+
+void ab_code_read_late(struct ab_code *k)
+{
+	struct ab_made m;
+
+	for (uint32_t i = 0; i < k->late_count; i++) {
+		struct ab_late *late = &k->late[i];
+
+		if (late->is_each ? ab_code_read_walked(k, &late->x, &m)
+				  : ab_code_read_made(k, &late->x, &m))
+			(void)ab_code_set_made(k, &late->name, &m,
+					       late->is_each);
+	}
+}
+
 char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name, enum ab_setting kind)
 {
@@ -664,9 +738,18 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 	struct value v = { .k = k, .name = name, .kind = kind,
 			   .base = known ? known->count : 0,
 			   .is_call = true };
+	struct ab_lexer behind = x;
 	struct ab_token t;
+	struct ab_made m;
 	char end = 0;
 
+	if (kind == AB_VALUE_SET && ab_code_read_made(k, &behind, &m) &&
+	    ends_made(k, behind, &end) &&
+	    ab_code_set_made(k, name, &m, false))
+		return end;
+	if (kind == AB_VALUE_SET)
+		ab_code_wait(k, x, name, false);
+	end = 0;
 	v.element = v.base;
 	for (; v.i < MAX_TOKENS && ab_lexer_next(&x, &t); v.i++) {
 		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;

@@ -359,6 +359,13 @@ static bool fill_names(struct ab_code *k, const struct ab_token *t,
 	return put_text(k, w, at, end);
 }
 
+bool ab_code_plain_word(struct ab_code *k, const struct ab_token *t,
+			struct ab_word *w)
+{
+	return ab_word_slice(k->c, k->text, t->at, t->len, w) &&
+	       unescape(k, w);
+}
+
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w)
 {
@@ -370,8 +377,7 @@ bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 
 	if (open)
 		return fill_fields(k, t, open, w);
-	return ab_word_slice(k->c, k->text, t->at, t->len, w) &&
-	       unescape(k, w);
+	return ab_code_plain_word(k, t, w);
 }
 
 bool ab_code_bare_word(const struct ab_code *k, const struct ab_token *all,

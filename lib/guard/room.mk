@@ -45,6 +45,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_env.c \
 	lib/guard/code_written.c \
 	lib/guard/code_files.c \
+	lib/guard/code_expr.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_change.c \
 	lib/guard/code_ex.c \
@@ -53,7 +54,9 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_judge.c \
 	lib/guard/code_lines.c \
 	lib/guard/code_loose.c \
+	lib/guard/code_made.c \
 	lib/guard/code_named.c \
+	lib/guard/code_op.c lib/guard/code_op.h \
 	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_remote.c \
 	lib/guard/code_other.c \

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What makes words of words in an expression of an inline program (code_op.c),
+ * as code_expr.c reads it.
+ */
+#ifndef AB_GUARD_CODE_OP_H
+#define AB_GUARD_CODE_OP_H
+
+#include "guard/code.h"
+
+enum ab_op {
+	AB_OP_NONE,
+	AB_OP_ROOT,
+	AB_OP_GROUP,
+	AB_OP_STRING, /* an expression in a string */
+	AB_OP_LIST,
+	AB_OP_PATH,  /* Path("a", "b") */
+	AB_OP_JOIN,  /* os.path.join("a", "b") */
+	AB_OP_BELOW, /* path.join("a", "b") of js */
+	AB_OP_SAME,
+	AB_OP_EXPAND,
+	AB_OP_UNDER, /* ruby: expand_path("a", "b") */
+	AB_OP_HERE,
+	AB_OP_HOME,
+	AB_OP_PARENT,
+	AB_OP_FORMAT,   /* "{}".format("a") */
+	AB_OP_SPRINTF,  /* sprintf("%s", "a") */
+	AB_OP_FILL,	/* ("%s"):format("a") */
+	AB_OP_WORDS,    /* join(" ", list) */
+	AB_OP_TABLE,    /* table.concat(list, " ") */
+	AB_OP_PASTE,    /* R's paste("a", "b") */
+	AB_OP_PASTE0,
+	AB_OP_BETWEEN,  /* " ".join(list) */
+	AB_OP_OF_WORDS, /* list.join(" ") */
+	AB_OP_LINE,     /* shlex.join(list) */
+	AB_OP_SPLIT,
+	AB_OP_VARIABLE, /* getenv("HOME") */
+	AB_OP_GLOB,
+	AB_OP_NAMES /* of what is in a directory */
+};
+
+/* What it is given. */
+struct ab_op_args {
+	enum ab_op op;
+	bool has_comma;
+	struct ab_made of; /* what it is a method of; a list's elements */
+	struct ab_made_args args;
+};
+
+/* What is made of it. False: that is not known. */
+bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m);
+/* It makes more than it was given. */
+bool ab_op_is_making(enum ab_op op);
+/* The call that has the name, as owner.name(); and the method of what has been
+   made. walks: what a loop goes through. */
+enum ab_op ab_op_of_call(const struct ab_code *k, const struct ab_token *t,
+			 const struct ab_token *owner);
+enum ab_op ab_op_of_method(const struct ab_code *k, const struct ab_token *t,
+			   const struct ab_made *of, bool walks);
+
+#endif
