@@ -95,6 +95,13 @@ struct ab_late {
 	bool is_each;
 };
 
+#define AB_CODE_PROGRAMS 8
+
+/* git = local["git"] */
+struct ab_code_program {
+	struct ab_token name, program;
+};
+
 struct ab_code {
 	struct ab_check *c;
 	const struct ab_use *use;
@@ -129,6 +136,9 @@ struct ab_code {
 	/* what is made of a parameter, until those are known */
 	struct ab_late late[AB_CODE_LATE];
 	uint32_t late_count;
+	uint8_t libraries; /* of code_program.c; 0: unseen */
+	struct ab_code_program programs[AB_CODE_PROGRAMS];
+	uint32_t program_count;
 	bool waits; /* what was read last is such */
 	uint32_t tuple_at; /* the last name that was given a part of one */
 	char *last; /* the text that was put together last; or NULL */
@@ -481,6 +491,11 @@ bool ab_code_read_any(struct ab_code *k, struct ab_lexer *x,
 /* The same as the first; and what it goes through: p.glob("x"). */
 bool ab_code_read_walked(struct ab_code *k, struct ab_lexer *x,
 			 struct ab_made *m);
+
+/* --- code_program.c --- */
+/* python: the call of a library that runs the program it is named after. */
+void ab_code_run_program(struct ab_code *k, struct ab_args *a,
+			 const struct ab_token *t);
 
 /* --- code_argv.c --- */
 /* The words behind the program, if it takes them. */

@@ -310,6 +310,7 @@ void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		run_module(k, t);
 	switch (k->lang) {
 	case AB_PY:
+		ab_code_run_program(k, a, t);
 		if (ab_code_is_sign(k, t, '!') && (t->is_line || !t->at))
 			shell_line(k);
 		break;

@@ -60,6 +60,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_remote.c \
 	lib/guard/code_other.c \
+	lib/guard/code_program.c \
 	lib/guard/code_sed.c \
 	lib/guard/code_table.c \
 	lib/guard/code_tasks.c \
