@@ -292,6 +292,32 @@ static bool make_line(struct ab_check *c, const struct ab_word *text,
 	return true;
 }
 
+/* make: export NAME = VALUE, of the line at `at`. */
+static void check_export(struct ab_check *c, const struct ab_word *text,
+			 uint32_t at, uint32_t len)
+{
+	static const char head[] = "export ";
+	const char *line = text->text + at;
+	uint32_t from = sizeof(head) - 1, to, value;
+	struct ab_word w;
+
+	if (len < from || memcmp(line, head, from) != 0)
+		return;
+	while (from < len && line[from] == ' ')
+		from++;
+	for (to = from; to < len && ab_code_is_letter(line[to]);)
+		to++;
+	value = to;
+	while (value < len && memchr(" :?+", line[value], 4))
+		value++;
+	if (to == from || value == len || line[value++] != '=')
+		return;
+	while (value < len && line[value] == ' ')
+		value++;
+	if (ab_word_slice(c, text, at + value, len - value, &w))
+		ab_check_env(c, line + from, to - from, &w);
+}
+
 /* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
 void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 		    const char *lang,
@@ -313,6 +339,7 @@ void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 			const char *semi = memchr(line, ';', n);
 			const char *set = memmem(line, n, "!=", 2);
 
+			check_export(c, text, i, n);
 			if (n && *line == '\t')
 				at = 1;
 			else if (set && is_make_name(line, set))

@@ -804,6 +804,9 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
 	    p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
+	/* csh: setenv NAME VALUE */
+	if (!p && count > 2 && ab_word_equals(&words[0], "setenv"))
+		ab_check_env(c, words[1].text, words[1].len, &words[2]);
 	/* what the text put there, whatever it is called */
 	if (AB_UNLIKELY(base || unknown) &&
 	    ab_file_command(c, words, count, use->in_taint, use->in_text,

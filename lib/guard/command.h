@@ -157,6 +157,8 @@ bool ab_is_shopt(const struct ab_word *argv, uint32_t argc);
 bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
 /* set -P, set -o physical: `cd ..` goes up from where a link leads. */
+void ab_note_exported(struct ab_check *c, const struct ab_word *argv,
+		      uint32_t argc);
 void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
 

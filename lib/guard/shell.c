@@ -456,6 +456,7 @@ static void after_builtin(struct visit *v, const struct act *act,
 		run_traps(v, builtin);
 	} else if (builtin == AB_BUILTIN_SET) {
 		ab_note_physical(c, act->argv, act->argc);
+		ab_note_exported(c, act->argv, act->argc);
 	}
 	if ((UINT64_C(1) << first) & AB_EXPORTERS)
 		ab_defined_export(c, argv, argc);

@@ -117,3 +117,18 @@ void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
 				   memchr(argv[i].text, 'P', argv[i].len));
 	}
 }
+
+/* fish: set -x NAME VALUE. */
+void ab_note_exported(struct ab_check *c, const struct ab_word *argv,
+		      uint32_t argc)
+{
+	uint32_t at = 1;
+	bool is_exported = false;
+
+	for (; at < argc && argv[at].len && *argv[at].text == '-'; at++)
+		is_exported |= ab_word_equals(&argv[at], "--export") ||
+			       (argv[at].len < 5 &&
+				memchr(argv[at].text, 'x', argv[at].len));
+	if (is_exported && at + 1 < argc && !argv[at].hole_count)
+		ab_check_env(c, argv[at].text, argv[at].len, &argv[at + 1]);
+}
