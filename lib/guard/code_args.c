@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_TOKENS 512
+#define MAX_NESTED 5 /* brackets in which expressions are read */
 #define BARE (AB_PERL | AB_RUBY) /* what is called without brackets */
 
 static void add_string(struct ab_code *k, struct ab_args *a,
@@ -593,12 +594,12 @@ static bool add_map(struct ab_code *k, struct ab_args *a)
 	return true;
 }
 
-/* What the expression at the lexer makes is one word, or one of several.
-   is_first: of the call. */
+/* What the expression at the lexer makes is one word, one of several, or a
+   list of them. */
 static bool add_made(struct ab_code *k, struct ab_args *a,
 		     struct elements *all)
 {
-	struct ab_lexer x = k->x;
+	struct ab_lexer x = k->x, behind;
 	struct ab_named *n;
 	struct ab_made m;
 	struct ab_token t;
@@ -608,16 +609,12 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	/* what is not known is no name of a file */
 	if (!a->is_command)
 		ab_made_cut(k, &m, false);
-	t.at = x.pos;
+	behind = x;
 	k->last = NULL;
-	{
-		struct ab_lexer behind = x;
-
-		if (ab_lexer_next(&behind, &t) && !t.is_line &&
-		    !(t.kind == AB_TOKEN_SIGN &&
-		      memchr(",)]};", k->text->text[t.at], 5)))
-			return false;
-	}
+	if (!m.count || (ab_lexer_next(&behind, &t) && !t.is_line &&
+			 !(t.kind == AB_TOKEN_SIGN &&
+			   memchr(",)]};", k->text->text[t.at], 5))))
+		return false;
 	n = ab_check_alloc(k->c, sizeof(*n));
 	if (!n)
 		return false;
@@ -666,7 +663,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 
-		if (may_begin(k, &last) &&
+		if (depth < MAX_NESTED && may_begin(k, &last) &&
 		    (is_call || (k->lang & BARE &&
 				 (n || ab_code_next_byte(k->text, before) !=
 					       '('))) &&

@@ -14,6 +14,7 @@
 
 #define MAX_FRAMES 6
 #define MAX_TOKENS 96
+#define MAX_VARIABLES 16 /* in a string */
 #define MAX_STRING 4096 /* beyond it time would not be linear */
 struct frame {
 	struct ab_op_args in;
@@ -276,28 +277,39 @@ static bool variable(struct reader *r, const struct ab_token *t,
 	return true;
 }
 
-/* The values of a name; what is a list, or a map, in more ways than one is
-   not followed. */
-static void named(struct reader *r, const struct ab_named *n, bool is_index)
+/* The values of a name; false: it is a list, or a map, in more ways than one.
+ */
+static bool values_of(struct ab_code *k, const struct ab_named *n,
+		      bool is_index, struct ab_made *m)
 {
-	struct ab_made m = { .words = n->words, .count = n->count,
-			     .is_list = n->is_list && !n->is_map,
-			     .is_path = n->is_path, .is_cut = n->is_cut };
+	struct ab_made hole;
 
+	*m = (struct ab_made){ .words = n->words, .count = n->count,
+			       .is_list = n->is_list && !n->is_map,
+			       .is_path = n->is_path, .is_cut = n->is_cut };
 	if (n->is_any || n->is_nested || n->is_map != is_index ||
 	    (n->is_list && ab_code_alternatives(n) != 1) ||
-	    (n->is_list && n->is_unknown)) {
+	    (n->is_list && n->is_unknown))
+		return false;
+	if (n->is_unknown || m->is_cut) {
+		ab_made_hole(k, &hole);
+		ab_made_either(k, m, &hole);
+	}
+	return true;
+}
+
+static void named(struct reader *r, const struct ab_named *n, bool is_index)
+{
+	struct ab_token t;
+	struct ab_made m;
+
+	if (!values_of(r->k, n, is_index, &m)) {
 		r->is_lost = true;
 		return;
 	}
-	if (is_index && next_token(r, &(struct ab_token){ 0 }))
+	if (is_index && next_token(r, &t))
 		skip_bracket(r);
-	if (n->is_unknown || m.is_cut) {
-		struct ab_made hole;
-
-		ab_made_hole(r->k, &hole);
-		ab_made_either(r->k, &m, &hole);
-	}
+	r->is_made |= is_index;
 	give(r, &m);
 }
 
@@ -371,8 +383,8 @@ static void read_word(struct reader *r, const struct ab_token *first)
 		n = ab_code_named(k, &bare);
 	next = ab_code_next_byte(k->text, r->x.pos);
 	if (n && !n->call && n->count && next != '(' &&
-	    (next != '[' || n->is_map)) {
-		named(r, n, next == '[');
+	    (next != '[' || n->is_map || n->is_list)) {
+		named(r, n, next == '[' && n->is_map);
 		return;
 	}
 	if (ab_code_is_linked(k, first) && !n) {
@@ -469,6 +481,116 @@ static void end_field(struct reader *r)
 	read_part(r, end + 1);
 }
 
+/* What perl and php put into a string by that name. */
+static const struct ab_named *find_variable(const struct ab_code *k,
+					    const char *name, uint32_t len,
+					    bool is_list)
+{
+	const char *s = k->text->text;
+
+	for (uint32_t i = 0; i < k->name_count; i++) {
+		const struct ab_named *n = &k->names[i];
+		uint32_t skip = n->name.len && s[n->name.at] == '$';
+
+		if (n->name.len - skip == len && n->count && !n->call &&
+		    n->is_list == is_list && !n->is_map &&
+		    !memcmp(s + n->name.at + skip, name, len))
+			return n;
+	}
+	return NULL;
+}
+
+/* A name in a string. */
+struct variable {
+	uint32_t begin, end;
+	struct ab_made m;
+};
+
+/* $x, ${x}, {$x}, $x[0] and @x at `at`: false: none that is known. */
+static bool read_variable(struct ab_code *k, uint32_t at, uint32_t end,
+			  struct variable *v)
+{
+	const char *s = k->text->text;
+	const bool is_outer = k->lang == AB_PHP && s[at] == '{';
+	const char sigil = s[at + is_outer];
+	const struct ab_named *n;
+	struct ab_made space;
+	uint32_t from, i = at + is_outer + 1, index = 10;
+	bool is_inner;
+
+	if (!(sigil == '$' || (sigil == '@' && k->lang == AB_PERL)) ||
+	    i >= end)
+		return false;
+	is_inner = s[i] == '{';
+	from = i += is_inner;
+	while (i < end && ab_code_is_letter(s[i]))
+		i++;
+	const uint32_t len = i - from;
+
+	if (is_inner && (i >= end || s[i++] != '}'))
+		return false;
+	if (end - i > 2 && s[i] == '[' && s[i + 2] == ']') {
+		index = (uint32_t)(s[i + 1] - '0');
+		i += 3;
+	}
+	if (is_outer && (i >= end || s[i++] != '}'))
+		return false;
+	n = len ? find_variable(k, s + from, len, index < 10 || sigil == '@')
+		: NULL;
+	if (!n || !values_of(k, n, false, &v->m) ||
+	    (index < 10 && index >= v->m.count))
+		return false;
+	if (sigil == '@') {
+		ab_made_text(k, &space, " ");
+		ab_made_words(k, &v->m, &space);
+	} else if (index < 10) {
+		const struct ab_word w = v->m.words[index];
+
+		ab_made_word(k, &v->m, &w);
+	}
+	v->begin = at;
+	v->end = i;
+	return true;
+}
+
+/* perl and php: what is known of the names in a string; others stay. */
+static bool read_variables(struct reader *r, const struct ab_token *t)
+{
+	const char *s = r->k->text->text;
+	uint32_t end = t->at + t->len, from = t->at, count = 0;
+	struct ab_token part = *t;
+	struct ab_made all, text;
+	struct variable v;
+	struct ab_word w;
+
+	ab_made_text(r->k, &all, "");
+	for (uint32_t i = t->at; i <= end; i++) {
+		bool is_known = i < end && memchr("$@{", s[i], 3) &&
+				!(i > t->at && s[i - 1] == '\\') &&
+				read_variable(r->k, i, end, &v);
+
+		if (!is_known && i < end)
+			continue;
+		part.at = from;
+		part.len = i - from;
+		if (count++ == MAX_VARIABLES ||
+		    !ab_code_plain_word(r->k, &part, &w))
+			return false;
+		ab_made_word(r->k, &text, &w);
+		ab_made_join(r->k, &all, &text, AB_GLUE_TEXT);
+		if (!is_known)
+			break;
+		ab_made_join(r->k, &all, &v.m, AB_GLUE_TEXT);
+		from = v.end;
+		i = v.end - 1;
+	}
+	if (count < 2)
+		return false;
+	r->is_made = true;
+	give(r, &all);
+	return true;
+}
+
 static void read_string(struct reader *r, const struct ab_token *t)
 {
 	static const char format[] = ".format(";
@@ -497,6 +619,9 @@ static void read_string(struct reader *r, const struct ab_token *t)
 		read_part(r, t->at);
 		return;
 	}
+	if (r->k->lang & (AB_PERL | AB_PHP) && t->quote != '\'' &&
+	    r->k->name_count && read_variables(r, t))
+		return;
 	if (is_template ? !ab_code_plain_word(r->k, t, &w)
 			: !ab_code_word(r->k, t, &w)) {
 		r->is_lost = true;

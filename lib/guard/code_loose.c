@@ -295,6 +295,27 @@ static void run_module(struct ab_code *k, const struct ab_token *t)
 	ab_code_run_file(k, &w);
 }
 
+/* groovy: ["ls", "x"].execute(), c.execute() */
+static void executed_value(struct ab_code *k, const struct ab_token *t)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token dot, name;
+	struct ab_made m;
+
+	if (!(ab_code_is_sign(k, t, '[') ? k->before.kind != AB_TOKEN_WORD
+					 : ab_code_named(k, t) != NULL))
+		return;
+	x.pos = t->at;
+	if (!ab_code_read_any(k, &x, &m) || !ab_lexer_next(&x, &dot) ||
+	    !ab_code_is_sign(k, &dot, '.') || !ab_lexer_next(&x, &name) ||
+	    !ab_code_is_text(k, &name, "execute"))
+		return;
+	if (m.is_list)
+		ab_check_words(k->c, m.words, m.count, 0, NULL, false);
+	for (uint32_t i = 0; i < m.count && !m.is_list; i++)
+		ab_check_script(k->c, &m.words[i], true, NULL, 0, NULL);
+}
+
 /* What runs a command or names a file without being a call. */
 void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		   const struct ab_token *t)
@@ -327,6 +348,9 @@ void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		break;
 	case AB_AWK:
 		piped_name(k, t);
+		break;
+	case AB_OTHER:
+		executed_value(k, t);
 		break;
 	default:
 		break;

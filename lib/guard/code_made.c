@@ -117,9 +117,11 @@ static bool begins(const struct ab_word *w)
 /* What one of its values begins with is known, of a list the first. */
 bool ab_made_begins(const struct ab_made *m)
 {
-	for (uint32_t i = 0; i < (m->is_list ? 1 : m->count); i++) {
+	for (uint32_t i = 0; i < m->count; i++) {
 		if (begins(&m->words[i]))
 			return true;
+		if (m->is_list)
+			break;
 	}
 	return false;
 }

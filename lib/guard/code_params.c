@@ -135,7 +135,7 @@ static bool is_arrow(const struct ab_code *k, struct ab_lexer x)
 }
 
 /* def f(a, b), function f(a), sub f {, f = (a) => and f = a =>, f = lambda a:,
-   f = function (a), behind the first word of it. */
+   f = function (a), f <- function(a), behind the first word of it. */
 static bool read_definition(struct ab_code *k, struct ab_lexer x,
 			    const struct ab_token *t, struct function *f)
 {
@@ -157,7 +157,15 @@ static bool read_definition(struct ab_code *k, struct ab_lexer x,
 		read_params(k, &x, f, false);
 		return true;
 	}
-	if (!ab_code_is_sign(k, &next, '=') || !ab_lexer_next(&x, &next))
+	/* R: f <- function(a) */
+	if (k->lang == AB_OTHER && ab_code_is_sign(k, &next, '<')) {
+		if (!ab_lexer_next(&x, &next) ||
+		    !ab_code_is_sign(k, &next, '-'))
+			return false;
+	} else if (!ab_code_is_sign(k, &next, '=')) {
+		return false;
+	}
+	if (!ab_lexer_next(&x, &next))
 		return false;
 	f->name = *t;
 	if (k->lang == AB_PY) {
@@ -542,6 +550,20 @@ static void read_unpacked(struct ab_code *k, struct ab_lexer x,
 	}
 }
 
+/* my @a = @_; behind `my`. */
+static void read_all_of(struct ab_code *k, struct ab_lexer x,
+			struct function *f)
+{
+	struct ab_token t, name;
+
+	if (ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '@') &&
+	    ab_lexer_next(&x, &name) && name.kind == AB_TOKEN_WORD &&
+	    ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '=') &&
+	    ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '@') &&
+	    ab_lexer_next(&x, &t) && ab_code_is_text(k, &t, "_"))
+		add_param(k, f, &name, true);
+}
+
 static void read_body(struct ab_code *k, struct functions *all,
 		      struct body *b, struct ab_lexer x,
 		      const struct ab_token *t)
@@ -552,6 +574,8 @@ static void read_body(struct ab_code *k, struct functions *all,
 	b->depth -= ab_code_is_sign(k, t, '}');
 	if (b->f && ab_code_is_sign(k, t, '}') && b->depth <= 0)
 		b->f = NULL;
+	if (b->f && ab_code_is_text(k, t, "my"))
+		read_all_of(k, x, b->f);
 	if (ab_code_is_text(k, t, "my") && ab_lexer_next(&x, &next) &&
 	    ab_code_is_sign(k, &next, '('))
 		read_unpacked(k, x, b->f);
@@ -770,7 +794,8 @@ static bool may_define(const struct ab_code *k)
 		uint8_t langs;
 	} heads[] = {
 		{ "def ", AB_PY | AB_RUBY },	{ "lambda", AB_PY },
-		{ "function", AB_JS | AB_PHP | AB_LUA }, { "=>", AB_JS },
+		{ "function", AB_JS | AB_PHP | AB_LUA | AB_AWK | AB_OTHER },
+		{ "=>", AB_JS },
 		{ "sub ", AB_PERL },
 	};
 
@@ -859,7 +884,8 @@ void ab_code_find_params(struct ab_code *k)
 	struct ab_token t, last[2] = { 0 };
 
 	if (!(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PHP | AB_PERL |
-			 AB_LUA)) ||
+			 AB_LUA | AB_AWK | AB_OTHER)) ||
+	    (k->lang == AB_OTHER && strcmp(k->name, "r") != 0) ||
 	    !may_define(k))
 		return;
 	all = ab_check_alloc(k->c, sizeof(*all));
