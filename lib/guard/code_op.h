@@ -58,4 +58,24 @@ enum ab_op ab_op_of_call(const struct ab_code *k, const struct ab_token *t,
 enum ab_op ab_op_of_method(const struct ab_code *k, const struct ab_token *t,
 			   const struct ab_made *of, bool walks);
 
+/* --- code_variable.c --- */
+enum ab_said {
+	AB_SAID_NOT,
+	AB_SAID_HERE, /* the directory at hand */
+	AB_SAID
+};
+
+/* os.sep, environ["HOME"]: what that name has which is none of the program's;
+   the lexer is behind it. */
+enum ab_said ab_code_said(struct ab_code *k, const struct ab_token *t,
+			  const struct ab_token *owner, struct ab_lexer *x,
+			  struct ab_made *m);
+/* The values of a name; false: it is a list, or a map, in more ways than one.
+ */
+bool ab_code_values_of(struct ab_code *k, const struct ab_named *n,
+		       bool is_index, struct ab_made *m);
+/* A string with what is known of the names in it; false: nothing is. */
+bool ab_code_read_variables(struct ab_code *k, const struct ab_token *t,
+			    struct ab_made *m);
+
 #endif

@@ -65,6 +65,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_table.c \
 	lib/guard/code_tasks.c \
 	lib/guard/code_value.c \
+	lib/guard/code_variable.c \
 	lib/guard/code_walk.c \
 	lib/guard/code_words.c \
 	lib/guard/command.c lib/guard/command.h \
