@@ -594,6 +594,21 @@ static bool add_map(struct ab_code *k, struct ab_args *a)
 	return true;
 }
 
+/* Something from the network stands between the lexer and `end`. */
+static bool has_remote(const struct ab_code *k, uint32_t end)
+{
+	struct ab_token t, last = { 0 }, behind = { 0 };
+	struct ab_lexer x = k->x;
+
+	while (x.pos < end && ab_lexer_next(&x, &t)) {
+		if (ab_code_is_remote(k, &t, x, &last, &behind))
+			return true;
+		behind = last;
+		last = t;
+	}
+	return false;
+}
+
 /* What the expression at the lexer makes is one word, one of several, or a
    list of them. */
 static bool add_made(struct ab_code *k, struct ab_args *a,
@@ -604,7 +619,8 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	struct ab_made m;
 	struct ab_token t;
 
-	if (!ab_code_read_made(k, &x, &m))
+	if (!ab_code_read_made(k, &x, &m) ||
+	    (AB_UNLIKELY(k->remote) && has_remote(k, x.pos)))
 		return false;
 	/* what is not known is no name of a file */
 	if (!a->is_command)
