@@ -94,6 +94,9 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 		return;
 	}
 	piece = ab_code_piece(k, &a->joint, t, true);
+	/* for z in ["ls", x.y()]: z is one of these */
+	for (uint32_t i = 0; !a->count && !is_given && i < n->count; i++)
+		a->is_computed |= !is_one && ab_code_is_hole(&n->words[i]);
 	if (piece != AB_PIECE_MORE && (!is_one || n->is_any || is_many))
 		begin_each(a, n, false);
 	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++) {
@@ -652,6 +655,22 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	return true;
 }
 
+/* What makes one text of several, where add_made() did not see which: the words
+   that are read then are none of the command. */
+static bool is_joining(const struct ab_code *k, const struct ab_token *t,
+		       const struct ab_token *last)
+{
+	static const char *const names[] = { "join",	"sprintf", "implode",
+					     "format", "concat",  "paste",
+					     "paste0", "Join",	  "String" };
+
+	if (k->lang == AB_PY && last->kind == AB_TOKEN_STRING &&
+	    ab_code_is_sign(k, t, '%'))
+		return true;
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names)) &&
+	       ab_code_next_byte(k->text, t->at + t->len) == '(';
+}
+
 /* An argument or an element may begin behind the token. */
 static bool may_begin(const struct ab_code *k, const struct ab_token *t)
 {
@@ -710,6 +729,10 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		if (AB_UNLIKELY(k->remote) &&
 		    ab_code_is_remote(k, &t, k->x, &last, &behind))
 			a->remote_at = t.at;
+		if (a->is_command && !is_later && elements.depth < 2 &&
+		    elements.all[elements.depth].bracket != '[' &&
+		    is_joining(k, &t, &last))
+			a->is_computed = true;
 		see_element(k, a, &elements, &t);
 		if (t.kind == AB_TOKEN_SIGN &&
 		    memchr("([{", k->text->text[t.at], 3))

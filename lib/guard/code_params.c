@@ -257,6 +257,19 @@ static bool ends_argument(const struct ab_code *k, struct ab_lexer x)
 	       ab_code_is_sign(k, &t, ')') || ab_code_ends_words(k, &t);
 }
 
+/* python: "a %s" % x, where x is not settled yet */
+static bool is_filled(struct ab_code *k, struct ab_lexer x)
+{
+	struct ab_lexer ahead = x;
+	struct ab_token t;
+	struct ab_made m;
+
+	return k->lang == AB_PY && ab_lexer_next(&x, &t) &&
+	       t.kind == AB_TOKEN_STRING && ab_lexer_next(&x, &t) &&
+	       ab_code_is_sign(k, &t, '%') &&
+	       !(ab_code_read_made(k, &ahead, &m) && ab_made_is_known(&m));
+}
+
 /* One argument, at the lexer. */
 static void give(struct ab_code *k, struct functions *all, struct ab_lexer x,
 		 const struct ab_token *to)
@@ -267,6 +280,8 @@ static void give(struct ab_code *k, struct functions *all, struct ab_lexer x,
 	if (!ab_lexer_next(&behind, &t) || t.kind != AB_TOKEN_WORD ||
 	    !ends_argument(k, behind)) {
 		ab_code_read_param(k, x, to);
+		if (is_filled(k, x))
+			ab_code_note_unknown(k, to);
 	} else if (all->link_count == MAX_LINKS) {
 		ab_code_cut_name(k, to);
 	} else if (!is_same(k, &t, to)) {

@@ -147,6 +147,7 @@ struct value {
 	struct ab_token last;
 	uint32_t i; /* tokens */
 	uint32_t depth, hidden; /* of brackets, and that of a call; or 0 */
+	uint32_t handed; /* the depth of one that hands on what it is given */
 	uint32_t base;	  /* values that the name had before */
 	uint32_t lost;	  /* holes before n was made */
 	uint32_t element; /* values before the element at hand */
@@ -380,12 +381,13 @@ static bool ends_list(const struct value *v, const struct ab_token *t)
 /* The lexer is behind the bracket that ends the list: true: it goes on. */
 static bool go_on(struct value *v, struct ab_lexer *x)
 {
-	struct ab_lexer ahead = *x;
+	struct ab_lexer ahead = *x, late;
 	const struct ab_named *from;
-	struct ab_token t;
+	struct ab_token t, next;
 
 	if (!ab_lexer_next(&ahead, &t))
 		return false;
+	late = ahead;
 	if (v->has_key && v->kind == AB_VALUE_EACH) {
 		v->is_changed |= !ab_code_is_sign(v->k, &t, '.') ||
 				 !ab_lexer_next(&ahead, &t) ||
@@ -394,6 +396,10 @@ static bool go_on(struct value *v, struct ab_lexer *x)
 		return false;
 	}
 	v->is_changed |= is_changed(v, *x) && v->kind != AB_VALUE_EACH;
+	/* ["a"].concat(x) */
+	v->is_changed |= ab_code_is_sign(v->k, &t, '.') &&
+			 ab_lexer_next(&late, &next) &&
+			 ab_code_is_text(v->k, &next, "concat");
 	v->is_changed |= ab_code_is_sign(v->k, &t, '[');
 	if (!ab_code_is_sign(v->k, &t, '+') || !v->is_list || v->has_key) {
 		v->is_changed |= !ends_list(v, &t);
@@ -451,6 +457,7 @@ static bool open_bracket(struct value *v, char ch)
 	} else if (is_call && !v->has_word && ch == '(' &&
 		   ab_code_hands_on(k, &v->last)) {
 		v->has_other = false;
+		v->handed = v->depth + 1;
 	} else if (is_call || v->has_word || v->has_other) {
 		v->hidden = v->depth + 1;
 		v->has_other = true;
@@ -484,10 +491,13 @@ static bool close_bracket(struct value *v, struct ab_lexer *x)
 		return true;
 	}
 	end_element(v);
+	/* the list is the element now, or what was handed on; x.strip() has
+	   nothing to hand on */
+	v->has_other = v->handed == v->depth && count_of(v) == v->element;
+	v->has_word = !v->has_other;
+	v->handed = v->handed == v->depth ? 0 : v->handed;
+	v->is_computed = false;
 	v->depth--;
-	/* the list is the element now */
-	v->has_word = true;
-	v->has_other = v->is_computed = false;
 	if (v->depth || !v->open)
 		return v->depth;
 	v->is_list |= v->open == '[' || (v->open == '{' && !v->has_key);
