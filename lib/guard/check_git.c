@@ -90,6 +90,10 @@ static const struct {
 	{ "GIT_TEMPLATE_DIR", false },
 };
 
+/* How they begin. */
+#define LETTERS (ab_shell_letter('H') | ab_shell_letter('X') | \
+		 ab_shell_letter('G'))
+
 static void add_variable(struct ab_check *c, struct ab_git_assign *env,
 			 uint32_t *n, size_t i)
 {
@@ -222,7 +226,7 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	g.read = on_read;
 	g.user = c;
 	if (AB_UNLIKELY(c->assign_count || c->given ||
-			(c->run && ab_shell_has_variables(c->run))) &&
+			(c->run && ab_shell_has_letters(c->run, LETTERS))) &&
 	    !add_env(c, &g))
 		return;
 	ab_git_check(words, count, &g, &r);

@@ -376,6 +376,14 @@ bool ab_value_is_localhost(const struct ab_word *w)
 	return is_localhost(w);
 }
 
+/* It ends with a byte that stands for itself, and none of these. */
+static bool ends_otherwise(const struct ab_word *w, const char *ends)
+{
+	char last = w->len ? w->text[w->len - 1] : '*';
+
+	return !strchr("*?]\\)", last) && !strchr(ends, last);
+}
+
 /* ".gi*t", "[.]git": what find takes for .git; "*" and ".*" are no word
    about it. What ends as ".git" is a repository, too. */
 static bool is_git_pattern(const struct ab_word *w)
@@ -385,6 +393,8 @@ static bool is_git_pattern(const struct ab_word *w)
 
 	if (w->len >= 4 && !memcmp(w->text + w->len - 4, name, 4))
 		return true;
+	if (ends_otherwise(w, "tT"))
+		return false;
 	for (uint32_t k = 0; k < w->len; k++)
 		signs += w->text[k] != '*' && w->text[k] != '?';
 	return signs >= 2 &&
@@ -402,6 +412,8 @@ static bool is_git_inside(const struct ab_word *w)
 	};
 	uint32_t signs = 0;
 
+	if (ends_otherwise(w, "Dskgx"))
+		return false;
 	for (uint32_t k = 0; k < w->len; k++)
 		signs += w->text[k] != '*' && w->text[k] != '?';
 	for (size_t i = 0; signs && i < AB_ARRAY_LEN(inside); i++) {
@@ -422,6 +434,8 @@ static bool is_git_path(const struct ab_word *w)
 	};
 	uint32_t signs = 0;
 
+	if (ends_otherwise(w, "tgxTGX"))
+		return false;
 	for (uint32_t k = 0; k < w->len; k++)
 		signs += !memchr("*?/", w->text[k], 3) &&
 			 !(k == 0 && w->text[k] == '.');

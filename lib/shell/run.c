@@ -626,9 +626,9 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 	return true;
 }
 
-bool ab_shell_has_variables(const struct ab_shell_run *run)
+bool ab_shell_has_letters(const struct ab_shell_run *run, uint32_t letters)
 {
-	return run->variable_count;
+	return run->letters & letters;
 }
 
 const struct variable *ab_shell_variable(const struct ab_shell_run *run,

@@ -442,7 +442,12 @@ bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
 /* The same for who asks often: the variable, which stays where it is as long
  * as the run, and what it is now. NULL: never set. */
 struct variable;
-bool ab_shell_has_variables(const struct ab_shell_run *run);
+/* Was one set whose name begins with one of these capitals? */
+static inline uint32_t ab_shell_letter(char ch)
+{
+	return ch >= 'A' && ch <= 'Z' ? UINT32_C(1) << (ch - 'A') : 0;
+}
+bool ab_shell_has_letters(const struct ab_shell_run *run, uint32_t letters);
 const struct variable *ab_shell_variable(const struct ab_shell_run *run,
 					 const char *name, size_t len);
 const struct ab_word *ab_shell_value(const struct ab_shell_run *run,

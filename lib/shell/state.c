@@ -147,6 +147,7 @@ static struct variable *make_variable(struct ab_shell_run *run,
 	v->name = copy;
 	v->len = (uint32_t)len;
 	v->hash = hash;
+	run->letters |= ab_shell_letter(*copy);
 	v->value = first_value(run, v);
 	v->chain = run->variables[bucket];
 	run->variables[bucket] = v;

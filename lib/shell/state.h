@@ -257,6 +257,7 @@ struct ab_shell_run {
 	struct variable *variables[VARIABLE_BUCKETS];
 	const struct variable *stands[2]; /* AB_SHELL_CWD, AB_SHELL_DIRS */
 	uint32_t variable_count;
+	uint32_t letters; /* ab_shell_letter() of what each begins with */
 	struct undo *trail;
 	uint32_t branch_depth; /* assignments are noted when > 0 */
 	uint64_t clock, forgotten, child;
