@@ -238,6 +238,9 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	struct ab_span span = { words[0].span.begin,
 				words[count - 1].span.end };
 
+	/* xargs: what it reads may stand anywhere */
+	if (span.end < span.begin)
+		span = words[0].span;
 	if (r.word < count && words[r.word].hole_count)
 		check_decoded(c, words, r.word);
 	if (r.word < count)

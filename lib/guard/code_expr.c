@@ -363,6 +363,9 @@ static void read_part(struct reader *r, uint32_t from)
 	uint32_t at, end, open = r->k->lang == AB_PY ? 1 : 2;
 	bool has_field;
 
+	/* an expression without an end takes what is behind the string, too */
+	if (from > part.at + part.len)
+		from = part.at + part.len;
 	r->x = f->outer;
 	has_field = ab_code_field(r->k, &f->string, from, &at, &end);
 	part.at = from;

@@ -75,7 +75,11 @@ static void note_copied(struct ab_check *c)
 void ab_file_read(struct ab_check *c, const struct ab_word *path)
 {
 	const struct ab_word *content = ab_file_content(c, path);
+	struct ab_word *stays = ab_check_alloc(c, sizeof(*stays));
 
+	if (!stays)
+		return;
+	*stays = *path;
 	if (AB_UNLIKELY(c->copy_from))
 		note_copied(c);
 	c->copy_taint |= content ? ab_word_taint(content) &
@@ -84,7 +88,7 @@ void ab_file_read(struct ab_check *c, const struct ab_word *path)
 	if (!content)
 		content = program_copy(c, path);
 	c->copy_text = content && content->len ? content : NULL;
-	c->copy_from = path;
+	c->copy_from = stays;
 	c->copy_name = NULL;
 	if (content && !content->len && ab_file_is_either(c, path))
 		c->copy_name = ab_file_name(c, path, false, &c->copy_name_len);

@@ -205,12 +205,13 @@ static void text_assign(struct ab_shell_run *run, const struct ab_word *w,
 			uint32_t len, struct ab_shell_assign *a)
 {
 	struct ab_word *value = ab_run_low(run, 2 * sizeof(*value));
-	struct ab_word *key = value + 1;
+	struct ab_word *key;
 	const char *end = NULL;
 	uint32_t at = len;
 
 	if (!value)
 		return;
+	key = value + 1;
 	if (w->text[at] == '[') {
 		a->is_array = true;
 		end = memmem(w->text + at, w->len - at, "]=", 2);

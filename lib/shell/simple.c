@@ -107,7 +107,8 @@ static void expand_list(struct ab_shell_run *run,
 		while (keys.count < values->count &&
 		       ab_fields_new(run, &keys))
 			;
-		if (!e->assign || keys.count != values->count)
+		/* no room: there is no value, either */
+		if (!e->assign || !keys.count || keys.count != values->count)
 			continue;
 		key = &keys.words[keys.count - 1];
 		a->is_odd |= !ab_expand_subscript(run, tree, e, key) ||
