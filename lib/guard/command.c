@@ -545,7 +545,7 @@ static uint32_t find_shell(const struct ab_check *c,
 	return count;
 }
 
-#define MAX_INNER 4 /* operands of an unknown program that are looked at */
+#define MAX_INNER 2 /* operands of an unknown program that are looked at */
 
 /* `retry 3 rm -rf /`, `x --opt run NAME rm -rf /`: where a command may begin
    whose words are denied; count: nowhere. */

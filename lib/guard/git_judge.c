@@ -187,11 +187,12 @@ static void judge_moved(struct ab_git_walk *walk, size_t word)
 	if (!walk->is_ended && ab_git_may_be_option(w) &&
 	    !ab_git_is_told(walk, w))
 		walk->noted = word;
-	/* git moves nothing out of the worktree: what is not known is as good
-	   as with mv */
+	/* git moves nothing out of the worktree; where nothing of the name is
+	   known it may be a hook */
 	if (place.is_git_dir)
 		ab_git_found_word(walk, GIT_PATH_OUT, word);
-	else if (place.where == WHERE_UNKNOWN && ab_git_is_guess(w))
+	else if (place.where == WHERE_UNKNOWN &&
+		 (ab_git_is_guess(w) || (w->hole_count && !w->len)))
 		ab_git_found_word(walk, GIT_PATH_ASK, word);
 	else if (place.where != WHERE_UNKNOWN && place.where != WHERE_INSIDE)
 		ab_git_found_word(walk, GIT_PATH_OUT, word);
