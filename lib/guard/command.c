@@ -545,24 +545,20 @@ static uint32_t find_shell(const struct ab_check *c,
 	return count;
 }
 
-#define MAX_INNER 2 /* operands of an unknown program that are looked at */
-
-/* `retry 3 rm -rf /`, `x --opt run NAME rm -rf /`: where a command may begin
-   whose words are denied; count: nowhere. */
+/* `retry 3 rm -rf /`: the first operand, where it begins a command that is
+   denied; count: it does not. Words further behind are more often data. */
 static uint32_t find_inner(struct ab_check *c, const struct ab_word *words,
 			   uint32_t count)
 {
-	for (uint32_t i = 1, tried = 0; i < count && tried < MAX_INNER; i++) {
-		const struct ab_word *w = &words[i];
+	uint32_t i = 1;
 
-		if (!w->len || *w->text == '-' || is_count(w))
-			continue;
-		tried++;
-		if (is_likely_inner(c, w) &&
-		    probe(c, w, count - i) == AB_V_DENY)
-			return i;
-	}
-	return count;
+	while (i < count && (!words[i].len || *words[i].text == '-' ||
+			     is_count(&words[i])))
+		i++;
+	return i < count && is_likely_inner(c, &words[i]) &&
+			       probe(c, &words[i], count - i) == AB_V_DENY
+		       ? i
+		       : count;
 }
 
 /* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
