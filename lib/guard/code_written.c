@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#define MAX_WORDS 4 /* of the child's command */
+#define MAX_WORDS 8 /* of the child's command; those behind say little */
 
 /* One that was started. */
 struct ab_child {
@@ -50,23 +50,23 @@ static bool is_mode(const struct ab_word *w)
 
 static bool is_plain(char ch)
 {
-	return ab_code_is_letter(ch) || memchr("./-+", ch, 4);
+	return ab_code_is_letter(ch) || memchr("./-+=:@,", ch, 8);
 }
 
-/* The words of a plain line; true: it was one. */
+/* The words of a plain line, as many as there is room for; true: it was one. */
 static bool split(struct ab_code *k, const struct ab_word *line,
 		  struct ab_child *child)
 {
 	uint32_t at = 0, from;
 
-	while (at < line->len) {
+	while (at < line->len && child->count < MAX_WORDS) {
 		if (line->text[at] == ' ') {
 			at++;
 			continue;
 		}
 		for (from = at; at < line->len && is_plain(line->text[at]);)
 			at++;
-		if (at == from || child->count == MAX_WORDS ||
+		if (at == from ||
 		    !ab_word_slice(k->c, line, from, at - from,
 				   &child->words[child->count]))
 			return false;
@@ -78,15 +78,31 @@ static bool split(struct ab_code *k, const struct ab_word *line,
 	return child->count > 0;
 }
 
-static bool runs_stdin(const struct ab_code *k, const struct ab_word *name)
+static const struct ab_program *program_of(const struct ab_code *k,
+					    const struct ab_word *name)
 {
 	uint32_t base = ab_name_base(name);
-	const struct ab_program *p = ab_pack_program(
-		k->c->pack, name->text + base, name->len - base);
 
+	return ab_pack_program(k->c->pack, name->text + base,
+			       name->len - base);
+}
+
+static bool runs_stdin(const struct ab_program *p)
+{
 	return p && (ab_has_role(p, AB_ROLE_STDIN_SHELL) ||
 		     ab_has_role(p, AB_ROLE_STDIN_CODE) ||
 		     ab_has_role(p, AB_ROLE_STDIN_TEXT));
+}
+
+/* It may run its stdin: sh, env sh. */
+static bool may_run_stdin(const struct ab_code *k, const struct ab_child *child)
+{
+	const struct ab_program *p = program_of(k, &child->words[0]);
+
+	for (uint32_t i = 1; p && p->is_wrapper && i < child->count; i++)
+		if (runs_stdin(program_of(k, &child->words[i])))
+			return true;
+	return runs_stdin(p);
 }
 
 static bool is_same(const struct ab_child *a, const struct ab_child *b)
@@ -147,8 +163,7 @@ void ab_code_note_child(struct ab_code *k, const struct ab_args *a)
 	struct ab_child child = { .count = 0 };
 
 	if (!a->count || a->words[0].hole_count || !a->words[0].len ||
-	    !split(k, &a->words[0], &child) ||
-	    !runs_stdin(k, &child.words[0]))
+	    !split(k, &a->words[0], &child))
 		return;
 	for (uint32_t i = 1; i < a->count; i++) {
 		if (is_mode(&a->words[i]))
@@ -156,12 +171,15 @@ void ab_code_note_child(struct ab_code *k, const struct ab_args *a)
 		/* ruby: [:in, :out] => socket */
 		if (a->words[i].hole_count && ab_code_has_socket(k))
 			break;
-		/* a script, or more than a shell that waits has */
-		if (child.count == MAX_WORDS || a->words[i].hole_count)
+		if (child.count == MAX_WORDS)
+			break;
+		/* a script */
+		if (a->words[i].hole_count)
 			return;
 		child.words[child.count++] = a->words[i];
 	}
-	keep(k, &child);
+	if (may_run_stdin(k, &child))
+		keep(k, &child);
 }
 
 static bool is_target(const struct ab_code *k, const struct ab_word *w)
@@ -218,13 +236,21 @@ static bool is_writing(const struct ab_code *k, const struct ab_token *t)
 	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
 }
 
-/* What these are given is looked for in a text, or says how. */
+/* The first thing that these are given is looked for in a text. */
+static bool is_replacing(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = { "replace", "replaceAll", "sub",
+					     "subn", "gsub" };
+
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* All of that is, or says where a text is. */
 static bool is_looking(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const names[] = {
-		"replace", "replaceAll", "sub",	      "subn",	"gsub",
-		"split",   "strip",	 "rstrip",    "lstrip", "match",
-		"search",  "get",	 "startswith", "endswith", "open",
+		"split",  "strip", "rstrip",	"lstrip",   "match",
+		"search", "get",   "startswith", "endswith", "open",
 		"read_text", "readFileSync", "file_get_contents"
 	};
 
@@ -285,10 +311,13 @@ static void judge_first(struct ab_code *k, struct ab_lexer x)
 
 /* Where in the writes the lexer is. */
 struct writes {
-	bool is_written;     /* in what is written */
-	uint32_t skip;	     /* brackets around what is looked for */
+	bool is_written;   /* in what is written */
+	uint32_t depth;	   /* of brackets in that */
+	bool is_looked_for, is_next; /* in what is, or that may begin */
+	bool is_first;	   /* ... up to the first comma */
+	uint32_t outside;  /* the depth around it */
 	struct ab_token last, second;
-	struct ab_word all;  /* one behind the other */
+	struct ab_word all; /* one behind the other */
 };
 
 static void put(struct ab_code *k, struct writes *s, const struct ab_word *w)
@@ -316,13 +345,19 @@ static void put_token(struct ab_code *k, struct writes *s,
 			put(k, s, &n->words[i]);
 }
 
-static void begin_write(struct ab_code *k, struct writes *s,
-			const struct ab_token *t)
+static void end_line(struct ab_code *k, struct writes *s)
 {
 	const struct ab_word end = { .text = "\n", .len = 1 };
 
-	if (k->targets && s->all.len && !ab_code_is_text(k, t, "write"))
+	if (k->targets && s->all.len)
 		ab_code_append(k, &s->all, &end);
+}
+
+static void begin_write(struct ab_code *k, struct writes *s,
+			const struct ab_token *t)
+{
+	if (!ab_code_is_text(k, t, "write"))
+		end_line(k, s);
 	s->is_written = true;
 	if (ab_code_is_text(k, t, "communicate") ||
 	    (ab_code_is_sign(k, &s->last, '.') &&
@@ -330,21 +365,49 @@ static void begin_write(struct ab_code *k, struct writes *s,
 		judge_first(k, k->x);
 }
 
+/* A statement ends with its line, but not in brackets. */
+static void see_end(const struct ab_code *k, struct writes *s,
+		    const struct ab_token *t)
+{
+	if (!s->depth && (ab_code_is_sign(k, t, ';') ||
+			  (t->is_line && t->kind != AB_TOKEN_STRING)))
+		s->is_written = s->is_looked_for = false;
+}
+
+static void see_bracket(struct writes *s, char sign)
+{
+	if (s->is_next) {
+		s->is_looked_for = sign == '(';
+		s->outside = s->depth;
+	}
+	s->is_next = false;
+	if (sign && memchr("([{", sign, 3))
+		s->depth++;
+	else if (sign && memchr(")]}", sign, 3) && s->depth)
+		s->depth--;
+}
+
 static void see_token(struct ab_code *k, struct writes *s,
 		      const struct ab_token *t)
 {
-	if (ab_code_is_sign(k, t, ';') ||
-	    (t->is_line && t->kind != AB_TOKEN_STRING))
-		s->is_written = false;
-	if (s->skip && s->is_written) {
-		s->skip += ab_code_is_sign(k, t, '(');
-		s->skip -= ab_code_is_sign(k, t, ')');
-		/* the first bracket counts twice */
-		s->skip *= s->skip > 1;
+	char sign = t->kind == AB_TOKEN_SIGN ? k->text->text[t->at] : 0;
+
+	see_end(k, s, t);
+	if (s->is_written)
+		see_bracket(s, sign);
+	if (s->is_looked_for) {
+		s->is_looked_for = s->depth > s->outside &&
+				   !(s->is_first && sign == ',' &&
+				     s->depth == s->outside + 1);
+		/* what is put in stands for itself */
+		if (!s->is_looked_for)
+			end_line(k, s);
 	} else if (is_writing(k, t)) {
+		s->depth = s->is_written ? s->depth : 0;
 		begin_write(k, s, t);
-	} else if (s->is_written && is_looking(k, t)) {
-		s->skip = 1;
+	} else if (s->is_written && (is_replacing(k, t) || is_looking(k, t))) {
+		s->is_next = true;
+		s->is_first = is_replacing(k, t);
 	} else if (s->is_written) {
 		put_token(k, s, t);
 	}

@@ -716,7 +716,8 @@ static void report_denied(void *user, const struct ab_shell_found *found)
 
 /*
  * The text once more, as dash reads it, which is `sh` in many places. It runs
- * each line before it reads the next: of one that it cannot read, nothing.
+ * each line before it reads the next: of one that does not end, nothing. What
+ * is an error to us may be none to it, and a limit is one for both.
  * What would be asked about counts only as it was read first: most such texts
  * are for bash, and make little sense here.
  */
@@ -728,10 +729,11 @@ static bool visit_as_dash(struct visit *v, const struct ab_shell_request *q,
 
 	if (!ab_shell_parse(q->arena, text, n, &limits, &result))
 		return false;
-	if (result.status != AB_SHELL_OK)
+	if (result.status == AB_SHELL_UNTERMINATED) {
 		n = result.span.begin;
-	while (result.status != AB_SHELL_OK && n && text[n - 1] != '\n')
-		n--;
+		while (n && text[n - 1] != '\n')
+			n--;
+	}
 	v->check.report = report_denied;
 	v->check.user = (void *)(uintptr_t)q;
 	v->check.told = NULL;

@@ -333,6 +333,14 @@ static bool operator_first(struct parser *p, struct frame *f)
 	return true;
 }
 
+/* Reserved words of bash, and `in` where a command begins: names of commands
+ * to dash. */
+static bool is_of_bash(enum reserved r)
+{
+	return r == R_COND || r == R_FUNCTION || r == R_SELECT ||
+	       r == R_COPROC || r == R_TIME || r == R_STRAY;
+}
+
 /* A word that is read in pieces: R_NONE, or it is gone and was reserved. */
 static enum reserved joined_reserved(struct parser *p)
 {
@@ -400,7 +408,7 @@ static void step_command(struct parser *p, struct frame *f)
 	w = ab_parser_alloc(p, sizeof(*w));
 	ab_lex_word(p, w, FRAME_ASSIGN_OK);
 	r = p->top == f ? ab_parse_reserved(p, w) : joined_reserved(p);
-	if (r == R_COND && p->posix)
+	if (p->posix && is_of_bash(r))
 		r = R_NONE;
 	if (r != R_NONE && (r != R_TIME || !f->pipe)) {
 		reserved_word(p, f, r, at);

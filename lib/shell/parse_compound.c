@@ -446,10 +446,7 @@ static bool cond_differs(const struct parser *p, const struct word *w)
 			    strchr("/~", p->s[w->next->begin]))
 				return true;
 		} else if (begins && c != '!') {
-			bool is_last = !w->next || is_cond_operator(p, w->next);
-
-			if (!is_operand(p, w) &&
-			    (!is_last || ab_tree_is_exact(w)))
+			if (!is_operand(p, w))
 				return true;
 			begins = false;
 		}
