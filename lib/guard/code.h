@@ -144,6 +144,7 @@ struct ab_code {
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
 	struct ab_word cwd; /* of chdir("x"), from there on; or of no length */
+	bool is_away;	    /* chdir(x): where that is, is not known */
 	/* the words behind the program, if it takes them */
 	const struct ab_word *argv;
 	uint32_t argv_count;

@@ -211,7 +211,9 @@ static void enter_dir(struct ab_code *k, const struct ab_args *a)
 {
 	struct ab_check *c = k->c;
 
-	if (k->cwd.len)
+	if (k->is_away && !(k->cwd.len && *k->cwd.text == '/'))
+		c->cwd = NULL;
+	else if (k->cwd.len)
 		c->cwd = ab_cwd_after(c, &k->cwd);
 	if (a->has_dir)
 		c->cwd = ab_cwd_after(c, &a->dir);
@@ -604,8 +606,11 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		rebase(k, &a->words[i]);
 	switch (kind) {
 	case AB_CALL_CHDIR:
+		k->cwd.len = 0;
 		if (a->count && !a->words[0].hole_count)
 			keep_cwd(k, &a->words[0]);
+		else
+			k->is_away = true;
 		return;
 	case AB_CALL_SHELL:
 		if (a->is_cut)

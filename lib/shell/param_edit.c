@@ -266,14 +266,19 @@ static bool trim_names(struct expansion *e, const struct ab_word *pattern)
 	return at;
 }
 
+/* What one pattern may cost. */
+static uint64_t steps_of(const struct ab_shell_run *run)
+{
+	return run->expansion / 8 < 4096 ? run->expansion / 8 : 4096;
+}
+
 /* The same of a value that is not known as a whole, where that decides. */
 static bool trim_known(struct expansion *e, const struct ab_word *pattern)
 {
 	enum param_op op = (enum param_op)e->param->op;
 	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
 	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
-	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
-							4096;
+	uint64_t steps = steps_of(e->run);
 	uint64_t before = steps;
 	bool is_decided;
 
@@ -292,8 +297,7 @@ static bool trim(struct expansion *e, const struct edit *edit)
 	enum param_op op = (enum param_op)e->param->op;
 	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
 	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
-	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
-							4096;
+	uint64_t steps = steps_of(e->run);
 	uint64_t before = steps;
 	const struct ab_word *pattern = &edit->pattern;
 	uint32_t len = e->word->len;
