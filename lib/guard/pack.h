@@ -213,14 +213,18 @@ static inline uint64_t ab_pair_bit(const char *p, size_t n)
    its classes and unless; else need (0: no need) and never. heads (0: no
    need): of a program's clauses what one of its words, or of the values in
    them, must begin with; of a path's what the program's name must; of a
-   text's, by ab_pair_bit(), what a token must. */
+   text's, with highs, by ab_text_bits(), what a token must be. */
 struct ab_link {
 	union {
 		uint64_t yes;
 		uint64_t needs; /* of a text clause: ab_text_hash() of its
 				   longest word; 0: none */
 	};
-	uint64_t no, heads;
+	union {
+		uint64_t no;
+		uint64_t highs; /* of a text clause */
+	};
+	uint64_t heads;
 	uint32_t clause, next;
 	uint32_t test; /* of the clause, and their number */
 	uint16_t test_count;

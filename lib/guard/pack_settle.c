@@ -166,14 +166,18 @@ static uint32_t needed_word(const char *const *words, uint32_t count)
 	return hash;
 }
 
-/* What the first token of each text clause may begin with, and its language. */
+/* What the first token of each text clause may be, and its language. */
 static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 {
 	for (uint32_t at = pack->text_links; at; at = links[at - 1].next) {
 		struct ab_link *link = &links[at - 1];
 		const struct ab_clause *c = &pack->clauses[link->clause];
 
-		link->heads = ab_text_heads(pack->strings[c->token]);
+		struct ab_text_bits first =
+			ab_text_heads(pack->strings[c->token]);
+
+		link->heads = first.low;
+		link->highs = first.high;
 		link->needs = needed_word(&pack->strings[c->token],
 					  c->token_count);
 		link->lang = ab_lang_key(c->lang);

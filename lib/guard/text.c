@@ -164,55 +164,56 @@ uint8_t ab_lang_key(const char *lang)
 	return (uint8_t)(ab_pack_hash(lang, strlen(lang)) & 0xff);
 }
 
-uint64_t ab_text_heads(const char *want)
+struct ab_text_bits ab_text_heads(const char *want)
 {
-	uint64_t bits = 0;
+	struct ab_text_bits bits = { 0, 0 };
 
 	if (*want == '^' || *want == '%' || *want == '*' || is_other(want))
-		return UINT64_MAX;
+		return (struct ab_text_bits){ UINT64_MAX, UINT64_MAX };
 	for (const char *p = want; p;) {
 		size_t n = strcspn(p, "|");
 
-		bits |= ab_pair_bit(p, n ? n : 1); /* `|`: the sign itself */
+		/* `|`: the sign itself */
+		ab_text_bits_add(&bits,
+				 ab_text_hash(p, n ? (uint32_t)n : 1));
 		p = p[n] ? p + n + 1 : NULL;
 	}
 	return bits;
 }
 
-/* How the tokens of the window begin, noted of each: most rules are about none
-   of them. One that is empty may be anything. */
-static uint64_t window_bits(struct window *w)
+/* The words and signs of the window, noted of each and of all: most rules are
+   about none of them. */
+static struct ab_text_bits window_bits(struct window *w)
 {
-	uint64_t bits = 0;
+	struct ab_text_bits bits = { 0, 0 };
 
 	memset(w->words, 0, sizeof(w->words));
 	w->words[0] = 1; /* what needs none */
 	for (uint32_t i = 0; i < w->count; i++) {
 		struct ab_token *t = &w->tokens[i];
-		uint64_t bit = t->len ? ab_pair_bit(w->text + t->at, t->len)
-				      : UINT64_MAX;
+		bool is_string = !t->len || t->kind == AB_TOKEN_STRING;
+		uint32_t h = is_string
+				     ? 0
+				     : ab_text_hash(w->text + t->at, t->len);
 
-		t->head = (uint8_t)__builtin_ctzll(bit);
-		bits |= bit;
-		if (t->len && t->kind != AB_TOKEN_STRING) {
-			uint32_t h = ab_text_hash(w->text + t->at, t->len);
-
-			w->words[h / 64] |= UINT64_C(1) << h % 64;
-		}
+		t->hash = (uint16_t)h;
+		ab_text_bits_add(&bits, h);
+		w->words[h / 64] |= UINT64_C(1) << h % 64;
 	}
 	return bits;
 }
 
-static inline bool may_be(const struct ab_token *t, uint64_t heads)
+static inline bool may_be(const struct ab_token *t, const struct ab_link *link)
 {
-	return !t->len || (heads >> t->head & 1);
+	return link->heads >> (t->hash & 63) & link->highs >> (t->hash >> 4) &
+	       1;
 }
 
 static void look(struct ab_check *c, const char *lang, struct window *w,
 		 const struct ab_word *text)
 {
 	uint32_t at = c->pack->text_links;
-	uint64_t have = window_bits(w);
+	struct ab_text_bits have = window_bits(w);
 	uint8_t key = ab_lang_key(lang);
 
 	while (at && w->count) {
@@ -222,14 +223,15 @@ static void look(struct ab_check *c, const char *lang, struct window *w,
 		const char *const *want = c->pack->strings + clause->token;
 
 		at = link->next;
-		if (link->lang != key || !(link->heads & have) ||
+		if (link->lang != key || !(link->heads & have.low) ||
+		    !(link->highs & have.high) ||
 		    !(w->words[link->needs / 64] >> link->needs % 64 & 1) ||
 		    strcmp(clause->lang, lang) != 0)
 			continue;
 		for (uint32_t i = 0; i < w->count; i++) {
 			AB_UNINITIALIZED struct ab_word found;
 
-			if (!may_be(&w->tokens[i], link->heads) ||
+			if (!may_be(&w->tokens[i], link) ||
 			    (**want != '^' && **want != '%' &&
 			     !is_other(*want) && !token_is(w, i, *want)))
 				continue;

@@ -38,7 +38,7 @@ struct ab_token {
 	char quote;   /* 'w': words without quotes, as qw(...) */
 	bool is_line; /* a newline stands before it */
 	bool is_doubt; /* a pattern, or a division: then what it has is code */
-	uint8_t head; /* the number of its ab_pair_bit(), of text.c alone */
+	uint16_t hash; /* ab_text_hash(), of text.c alone; 0: a string */
 };
 
 struct ab_lexer {
@@ -72,9 +72,6 @@ static inline void ab_lexer_rewind(struct ab_lexer *x)
    begins at `at`; 0: there is none. */
 uint32_t ab_field_end(struct ab_lexer *x, uint32_t at, uint32_t end);
 uint32_t ab_lex_traits(const char *lang);
-/* A bit for what a token may begin with to be this one of a rule's, by
-   ab_pair_bit(); %string: any. */
-uint64_t ab_text_heads(const char *want);
 /* 1 to 1023: what tells most words apart, of at least one byte and in letters
    of whatever size. */
 static inline uint32_t ab_text_hash(const char *s, uint32_t len)
@@ -85,6 +82,19 @@ static inline uint32_t ab_text_hash(const char *s, uint32_t len)
 
 	return h % 1023 + 1;
 }
+
+/* Sets of ab_text_hash(), by its low bits and by its high ones: what is in both
+   may be meant, what is not in both is not. */
+struct ab_text_bits {
+	uint64_t low, high;
+};
+static inline void ab_text_bits_add(struct ab_text_bits *b, uint32_t hash)
+{
+	b->low |= UINT64_C(1) << (hash & 63);
+	b->high |= UINT64_C(1) << (hash >> 4 & 63);
+}
+/* What a token may be to be this one of a rule's; %string: any. */
+struct ab_text_bits ab_text_heads(const char *want);
 
 /* What tells most languages apart. */
 uint8_t ab_lang_key(const char *lang);
