@@ -68,7 +68,12 @@ struct ab_use {
 	const struct ab_word *in_text; /* all of stdin, when known */
 	bool has_stdin;	  /* something is piped or redirected to it */
 	const struct ab_word *env_value; /* of the assignment at hand */
+	/* Of each link of the pack, AB_HELD_*: whether its clause's tests hold,
+	   which each word of many asks again. NULL: the words are few. */
+	uint8_t *held;
 };
+
+enum { AB_HELD_NO = 1, AB_HELD_YES };
 
 /* A path that was looked at, by its bytes and the directory it was in. */
 struct ab_seat {

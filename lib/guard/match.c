@@ -438,18 +438,30 @@ static uint64_t name_head(const struct ab_use *use)
 	return w && at < w->len ? ab_head_bit(w->text[at]) : 0;
 }
 
+static bool link_holds(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_link *link)
+{
+	const struct ab_clause *clause = &c->pack->clauses[link->clause];
+	uint8_t *held = use && use->held ? use->held + (link - c->pack->links)
+					 : NULL;
+
+	if (AB_LIKELY(!held))
+		return ab_tests_hold(c, use ? use : &no_use, clause, 0);
+	if (!*held)
+		*held = ab_tests_hold(c, use, clause, 0) ? AB_HELD_YES
+							 : AB_HELD_NO;
+	return *held == AB_HELD_YES;
+}
+
 static void check_link(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_link *link, const struct ab_word *w,
 		       uint64_t classes)
 {
-	const struct ab_clause *clause;
-
 	if (!(classes & link->yes) || (classes & link->no) ||
 	    (link->heads && !(name_head(use) & link->heads)))
 		return;
-	clause = &c->pack->clauses[link->clause];
-	if (ab_tests_hold(c, use ? use : &no_use, clause, 0))
-		ab_check_clause(c, clause, w);
+	if (link_holds(c, use, link))
+		ab_check_clause(c, &c->pack->clauses[link->clause], w);
 }
 
 /* The links of a list lie one behind the other; few want these classes. */
@@ -546,8 +558,7 @@ void ab_check_flow(struct ab_check *c, const struct ab_use *use,
 			&c->pack->clauses[link->clause];
 
 		at = link->next;
-		if ((taint & clause->taint) &&
-		    ab_tests_hold(c, use ? use : &no_use, clause, 0))
+		if ((taint & clause->taint) && link_holds(c, use, link))
 			ab_check_clause(c, clause, w);
 	}
 }

@@ -105,10 +105,8 @@ static void source_map(struct source *s, struct ab_span span, uint32_t len)
 static void source_bytes(struct source *s, const struct ab_word *w,
 			 uint32_t begin, uint32_t end)
 {
-	uint32_t i = 0;
+	uint32_t i = ab_word_entry(w, begin);
 
-	while (i + 1 < w->map_count && w->map[i + 1].at <= begin)
-		i++;
 	while (begin < end) {
 		uint32_t last = i + 1 < w->map_count &&
 						w->map[i + 1].at < end ?

@@ -6,8 +6,7 @@
 
 #include "shell/word.h"
 
-/* The last entry of the map that begins at or before `at`. */
-static uint32_t entry_of(const struct ab_word *w, uint32_t at)
+uint32_t ab_word_entry(const struct ab_word *w, uint32_t at)
 {
 	uint32_t low = 0, count = w->map_count;
 
@@ -58,7 +57,7 @@ static inline struct ab_span inside(const struct ab_map *map, uint32_t end,
 struct ab_span ab_word_mapped_span(const struct ab_word *w, uint32_t at,
 				   uint32_t len)
 {
-	uint32_t i = entry_of(w, at), end = at + len - 1, next = w->len;
+	uint32_t i = ab_word_entry(w, at), end = at + len - 1, next = w->len;
 	struct ab_span first, last;
 
 	if (i + 1 < w->map_count)
@@ -71,7 +70,7 @@ struct ab_span ab_word_mapped_span(const struct ab_word *w, uint32_t at,
 		return first;
 	}
 	if (next <= end && i + 1 < w->map_count)
-		i = entry_of(w, end);
+		i = ab_word_entry(w, end);
 	last = span_of(w, end, i);
 	if (last.begin < first.begin)
 		first.begin = last.begin;

@@ -93,6 +93,8 @@ static inline bool ab_word_is_exact(const struct ab_word *w)
 	return w->hole_count == 0;
 }
 
+/* The last entry of the map that begins at or before `at`; 0 without a map. */
+uint32_t ab_word_entry(const struct ab_word *w, uint32_t at);
 /*
  * Where text[at .. at+len-1] came from: from the start of the first byte's
  * stretch to the end of the last one's. len 0 is the place before text[at].

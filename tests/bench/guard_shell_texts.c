@@ -163,6 +163,8 @@ static const struct {
 	{ "git: one long pattern", "git config --get-regexp abc", "xt", "" },
 	{ "git: a path of patterns", "git add ", "./.*/", "" },
 	{ "a long PATH", "PATH=", "/usr/bin:", "" },
+	{ "paths of a command", "x ", "--output-dir=/etc/x ", "" },
+	{ "holes of a text", "x=$(date); bash -c \"", "$x ", "\"" },
 	{ "calls of a program", "python3 <<E\n", "x.run(y)\n", "" },
 	{ "exec() of names", "node <<E\nchild;", "x.exec(y);", "" },
 	{ "files of a program", "perl <<E\n", "open F,\">a\";", "" },
