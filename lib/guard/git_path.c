@@ -27,7 +27,7 @@ static void push(struct path *p, const char *name, size_t len)
 			;
 		return;
 	}
-	if (len > sizeof(p->text) - p->len - 1) {
+	if (len >= sizeof(p->text) - p->len) {
 		p->is_too_long = true;
 		return;
 	}

@@ -132,6 +132,34 @@ START_TEST(what_is_not_git_is_denied)
 END_TEST
 
 /* The policy's own rules bind whoever asks about git alone as well. */
+/* Each length around the longest path that is resolved, and each way that its
+   last component may end there. */
+START_TEST(a_path_that_is_too_long_is_not_inside)
+{
+	static char path[3 * 4096];
+
+	for (size_t first = 1; first <= 2; first++) {
+		size_t n = first;
+
+		memset(path, 'a', first);
+		while (n + 2 < sizeof(path)) {
+			const char *const args[] = { "git", "add", path, NULL };
+
+			memcpy(path + n, "/b", 3);
+			n += 2;
+			if (n < 4000 && n % 64 > 1)
+				continue;
+			int32_t v = verdict(args);
+
+			if (n < 4000)
+				ck_assert_int_eq(v, AGENTBOX_VERDICT_ALLOW);
+			if (n > 4096)
+				ck_assert_int_ne(v, AGENTBOX_VERDICT_ALLOW);
+		}
+	}
+}
+END_TEST
+
 START_TEST(rules_of_the_policy_count)
 {
 	make_guard("{\"agentbox\":1,\"git\":{\"rules\":[{\"id\":"
@@ -324,6 +352,7 @@ int main(void)
 	tcase_add_test(t, a_command_is_judged);
 	tcase_add_test(t, the_decision_says_what_where_and_why);
 	tcase_add_test(t, what_is_not_git_is_denied);
+	tcase_add_test(t, a_path_that_is_too_long_is_not_inside);
 	tcase_add_test(t, rules_of_the_policy_count);
 	tcase_add_test(t, strict_asks_nobody);
 	tcase_add_test(t, without_a_place_no_path_is_inside);
