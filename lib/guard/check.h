@@ -68,9 +68,13 @@ struct ab_use {
 	const struct ab_word *in_text; /* all of stdin, when known */
 	bool has_stdin;	  /* something is piped or redirected to it */
 	const struct ab_word *env_value; /* of the assignment at hand */
-	/* Of each link of the pack, AB_HELD_*: whether its clause's tests hold,
-	   which each word of many asks again. NULL: the words are few. */
-	uint8_t *held;
+	struct ab_held *held; /* NULL: its words are few */
+};
+
+/* What each word of many would ask of all of them again. */
+struct ab_held {
+	bool has_exports; /* ab_defined_export() has looked at them */
+	uint8_t links[]; /* of the pack, AB_HELD_*: its clause's tests hold */
 };
 
 enum { AB_HELD_NO = 1, AB_HELD_YES };
@@ -141,6 +145,7 @@ struct ab_check {
 	bool has_lost_link; /* one in the worktree is not known any more */
 	bool has_stray_link; /* one at a place that is not known */
 	uint8_t link_choice; /* which of them, the newest first */
+	uint32_t link_moves; /* so far */
 	bool is_physical; /* set -P: cd does */
 	bool keeps_last; /* what is done is done to the link itself */
 	bool is_reading; /* only what is done to files counts */
@@ -280,6 +285,9 @@ const char *ab_dir_text(struct ab_check *c, const struct ab_word *w,
 			uint32_t *len);
 
 /* --- match.c --- */
+/* Of a command of so many words; NULL, also when there is no memory, which ends
+   the check. */
+struct ab_held *ab_held_new(struct ab_check *c, uint32_t count);
 bool ab_all_hold(struct ab_check *c, const struct ab_use *use, uint32_t test,
 		 uint32_t count, uint32_t base);
 /* Most fail by their options. */

@@ -604,18 +604,6 @@ static bool is_inert(const struct ab_program *p)
 	       !p->has_env && !p->is_git && !p->is_located;
 }
 
-/* Words from which on the tests of a command are remembered. */
-#define MANY_WORDS 64
-
-static AB_COLD uint8_t *new_held(struct ab_check *c)
-{
-	uint8_t *held = ab_check_alloc(c, c->pack->links_count);
-
-	if (held)
-		memset(held, 0, c->pack->links_count);
-	return held;
-}
-
 static void judge_program(struct ab_check *c, const struct ab_program *p,
 			  struct ab_use *use)
 {
@@ -629,7 +617,7 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	if (AB_UNLIKELY(use->in_text && use->in_text->hole_count) &&
 	    ab_value_has_secret(use->in_text))
 		use->in_taint |= AB_TAINT_SECRET;
-	use->held = AB_UNLIKELY(count > MANY_WORDS) ? new_held(c) : NULL;
+	use->held = ab_held_new(c, count);
 	if (p && is_inert(p)) {
 		use->program = p;
 	} else if (p && AB_UNLIKELY(p->has_commands) &&

@@ -22,9 +22,9 @@ bool ab_found_name(struct ab_check *c, const struct ab_use *use,
 		const struct ab_word *w = &use->words[v->word];
 
 		if (v->at || w->hole_count || !w->len ||
-		    ab_is_negated(use, v->option) ||
 		    (!ab_word_equals(&use->words[v->option], "-name") &&
-		     !ab_word_equals(&use->words[v->option], "-iname")))
+		     !ab_word_equals(&use->words[v->option], "-iname")) ||
+		    ab_is_negated(use, v->option))
 			continue;
 		return ab_word_slice(c, w, 0, UINT32_MAX, name);
 	}

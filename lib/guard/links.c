@@ -19,6 +19,7 @@
 
 #define MAX_LINKS 256
 #define MAX_ABOVE 4 /* names of a link in an archive */
+#define MAX_MOVES 512 /* of links, of those that archives hold too */
 
 static bool same_name(const struct part *part, const char *name, size_t n,
 		      bool fold)
@@ -282,6 +283,12 @@ static void add_moved(struct ab_check *c, const struct ab_linked *l,
 {
 	struct ab_word path, to = { .text = l->said, .len = l->said_len };
 
+	if (c->link_moves++ >= MAX_MOVES) {
+		c->has_lost_link = true;
+		if (c->links)
+			ab_links_give_up(c);
+		return;
+	}
 	if (!n)
 		path = *dir;
 	else if (!join(c, dir, name, n, &path))

@@ -438,12 +438,29 @@ static uint64_t name_head(const struct ab_use *use)
 	return w && at < w->len ? ab_head_bit(w->text[at]) : 0;
 }
 
+/* Words from which on the tests of a command are remembered. */
+#define MANY_WORDS 64
+
+struct ab_held *ab_held_new(struct ab_check *c, uint32_t count)
+{
+	size_t size = sizeof(struct ab_held) + c->pack->links_count;
+	struct ab_held *held;
+
+	if (AB_LIKELY(count <= MANY_WORDS))
+		return NULL;
+	held = ab_check_alloc(c, size);
+	if (held)
+		memset(held, 0, size);
+	return held;
+}
+
 static bool link_holds(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_link *link)
 {
 	const struct ab_clause *clause = &c->pack->clauses[link->clause];
-	uint8_t *held = use && use->held ? use->held + (link - c->pack->links)
-					 : NULL;
+	uint8_t *held = use && use->held
+				? use->held->links + (link - c->pack->links)
+				: NULL;
 
 	if (AB_LIKELY(!held))
 		return ab_tests_hold(c, use ? use : &no_use, clause, 0);

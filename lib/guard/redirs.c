@@ -311,6 +311,7 @@ ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 	ab_clear(&use, sizeof(use));
 	use.words = argv;
 	use.count = argc;
+	use.held = ab_held_new(c, argc);
 
 	c->use = &use;
 	ab_check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), in,

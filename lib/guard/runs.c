@@ -100,6 +100,15 @@ static struct ab_stream *own_stdin(struct ab_check *c)
 	return c->own_in;
 }
 
+static void look_for_exports(struct ab_check *c, const struct ab_use *use)
+{
+	if (use->held && use->held->has_exports)
+		return;
+	ab_defined_export(c, use->words, use->count);
+	if (use->held)
+		use->held->has_exports = true;
+}
+
 void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		     bool is_child, const struct ab_word *args,
 		     uint32_t arg_count, const char *how)
@@ -131,7 +140,7 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 	push.tag = (void *)(uintptr_t)chain;
 	/* bash -a, bash -o allexport */
 	if (is_child && c->use)
-		ab_defined_export(c, c->use->words, c->use->count);
+		look_for_exports(c, c->use);
 	if (!ab_shell_push(c->run, &push))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
 }

@@ -23,6 +23,7 @@
 #define MAX_NAMES 8 /* of one trap, that are followed */
 #define MAX_CALLS 3 /* of functions by functions, that are looked through */
 #define MAX_WAITING 4096 /* bytes of a text that waits for variables */
+#define MAX_WAITED 32 /* places in it where one stands */
 
 /* A variable in it, and its value when it was looked at. */
 struct trap_name {
@@ -192,19 +193,33 @@ static bool is_set_inside(const struct ab_word *w, const char *name,
  */
 static bool can_wait(const struct ab_word *w)
 {
-	uint32_t from, begin, end, n;
+	uint32_t from, begin, end, n, count = 0;
 
+	if (w->hole_count || w->len >= MAX_WAITING)
+		return false;
 	for (uint32_t i = 0; i < w->len; i++) {
 		if (w->text[i] == '`' || w->text[i] == '\\')
 			return false;
 		if (w->text[i] != '$' || is_special(w, i))
 			continue;
 		n = name_at(w, i, &from);
-		if (!n || !is_whole_word(w, i, &begin, &end) ||
+		if (!n || ++count > MAX_WAITED ||
+		    !is_whole_word(w, i, &begin, &end) ||
 		    is_set_inside(w, w->text + from, n))
 			return false;
 	}
-	return !w->hole_count && w->len < MAX_WAITING;
+	return true;
+}
+
+static bool is_among(const char *text, const struct trap_name *names,
+		     uint32_t count, uint32_t at, uint32_t len)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (names[i].len == len &&
+		    !memcmp(text + names[i].at, text + at, len))
+			return true;
+	}
+	return false;
 }
 
 /* A variable in it is to be followed. */
@@ -213,16 +228,6 @@ static void add_name(struct ab_check *c, struct ab_trap *t, uint32_t at,
 {
 	const char *text = t->open.text;
 
-	for (uint32_t i = 0; i < t->name_count; i++) {
-		if (t->names[i].len == len &&
-		    !memcmp(text + t->names[i].at, text + at, len))
-			return;
-	}
-	if (t->name_count == MAX_NAMES) {
-		t->can_wait = false;
-		c->is_exporting = true;
-		return;
-	}
 	t->names[t->name_count] = (struct trap_name){ .at = at, .len = len };
 	look(c, text, &t->names[t->name_count]);
 	t->names[t->name_count++].was_set =
@@ -232,18 +237,29 @@ static void add_name(struct ab_check *c, struct ab_trap *t, uint32_t at,
 static void find_names(struct ab_check *c, struct ab_trap *t)
 {
 	const struct ab_word *w = &t->open;
-	uint32_t from, n;
+	struct trap_name inside[MAX_NAMES];
+	uint32_t from, n, inside_count = 0;
 
 	t->name_count = 0;
 	t->can_wait = can_wait(w);
 	for (uint32_t i = 0; i + 1 < w->len; i++) {
 		n = w->text[i] == '$' ? name_at(w, i, &from) : 0;
-		/* rc=$?; exit $rc */
-		if (!n)
+		if (!n || is_among(w->text, t->names, t->name_count, from, n) ||
+		    is_among(w->text, inside, inside_count, from, n))
 			continue;
-		if (!is_set_inside(w, w->text + from, n))
+		if (t->name_count == MAX_NAMES || inside_count == MAX_NAMES) {
+			t->can_wait = false;
+			c->is_exporting = true;
+			return;
+		}
+		/* rc=$?; exit $rc */
+		if (!is_set_inside(w, w->text + from, n)) {
 			add_name(c, t, from, n);
-		else if (w->text != t->text.text)
+			continue;
+		}
+		inside[inside_count++] =
+			(struct trap_name){ .at = from, .len = n };
+		if (w->text != t->text.text)
 			c->is_exporting = true; /* what calls it is not all */
 	}
 }

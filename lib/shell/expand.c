@@ -101,7 +101,7 @@ static void add_stretch(struct ab_shell_run *run, struct segments *list,
 			const struct ab_word *word, uint32_t begin,
 			uint32_t end, uint32_t flags)
 {
-	uint32_t i = 0;
+	uint32_t i;
 
 	if (word->map_count < 2) {
 		if (begin < end)
@@ -111,8 +111,7 @@ static void add_stretch(struct ab_shell_run *run, struct segments *list,
 					flags);
 		return;
 	}
-	while (i + 1 < word->map_count && word->map[i + 1].at <= begin)
-		i++;
+	i = ab_word_entry(word, begin);
 	if (flags == SEGMENT_QUOTED &&
 	    add_mapped(run, list, word, begin, end, i))
 		return;
