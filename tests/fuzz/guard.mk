@@ -23,7 +23,16 @@ tests_fuzz_guard_pack_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 check_PROGRAMS += tests/fuzz/guard_shell
 FUZZ_TARGETS += tests/fuzz/guard_shell
-tests_fuzz_guard_shell_SOURCES = tests/fuzz/guard_shell.c $(FUZZ_MAIN)
+tests_fuzz_guard_shell_SOURCES = tests/fuzz/guard_shell.c \
+	tests/fuzz/guard_text.h $(FUZZ_MAIN)
 tests_fuzz_guard_shell_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_guard_shell_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_guard_shell_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/guard_repeat
+FUZZ_TARGETS += tests/fuzz/guard_repeat
+tests_fuzz_guard_repeat_SOURCES = tests/fuzz/guard_repeat.c \
+	tests/fuzz/guard_text.h $(FUZZ_MAIN)
+tests_fuzz_guard_repeat_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_guard_repeat_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_guard_repeat_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

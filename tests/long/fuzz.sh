@@ -24,8 +24,8 @@ fuzz() { # target: leaves NAME.good when nothing was found
 	name=$(basename "$1")
 	time=$seconds
 	case $name in
-	shell_parse | shell_run | guard_shell | guard_pack | guard_git | \
-		snapshot_archive)
+	shell_parse | shell_run | guard_shell | guard_repeat | guard_pack | \
+		guard_git | snapshot_archive)
 		time=$((seconds * 4)) ;;
 	esac
 	mkdir -p "$here/new/$name"
