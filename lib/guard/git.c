@@ -547,4 +547,8 @@ void ab_git_check(const struct ab_word *words, size_t count,
 		ab_git_found_word(&walk, GIT_DASHED, 0);
 	ab_git_judge_env(&walk);
 	judge_nul(&walk);
+	/* what is refused already needs no look at where it is */
+	if (result->verdict == AB_GIT_ALLOW && walk.command && !walk.is_help &&
+	    ab_git_is_elsewhere(&walk))
+		ab_git_found_word(&walk, GIT_DIRECTORY_OUT, 0);
 }

@@ -328,6 +328,18 @@ struct ab_git_place ab_git_enter(struct ab_git_walk *walk,
 	return place;
 }
 
+/* git status behind `cd /srv/other`: what -C asks about, by another road. */
+bool ab_git_is_elsewhere(const struct ab_git_walk *walk)
+{
+	struct path p;
+
+	p.len = 0;
+	p.is_unknown = false;
+	p.is_too_long = false;
+	return walk->context->worktree.text && start_here(&p, walk) &&
+	       judge(&p, walk).where == WHERE_OUTSIDE;
+}
+
 bool ab_git_same_path(const struct ab_git_walk *walk,
 		      const struct ab_word *word, size_t begin,
 		      struct ab_git_text path)

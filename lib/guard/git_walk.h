@@ -72,6 +72,8 @@ struct ab_git_place ab_git_pathspec_of(const struct ab_git_walk *walk,
 /* Goes to the directory: what -C does. */
 struct ab_git_place ab_git_enter(struct ab_git_walk *walk,
 				 const struct ab_word *word);
+/* It runs in a directory that is known, and in no place an agent has. */
+bool ab_git_is_elsewhere(const struct ab_git_walk *walk);
 bool ab_git_same_path(const struct ab_git_walk *walk,
 		      const struct ab_word *word, size_t begin,
 		      struct ab_git_text path);
