@@ -147,7 +147,7 @@ enum ab_git_flag {
 	FLAG_INDEX = 1 << 2,	/* index only: --cached, --staged */
 	FLAG_WORKTREE = 1 << 3, /* restore -W */
 	FLAG_NO_INDEX = 1 << 4, /* compares any two files */
-	FLAG_RECURSE = 1 << 5,
+	FLAG_RECURSE = 1 << 5,	/* acts on more than the operands name */
 	FLAG_PATTERN = 1 << 6,	/* grep -e, -f: no operand is the pattern;
 				 * reset -p: no operand moves HEAD */
 	FLAG_READ = 1 << 7,	/* config: a form that reads; cat-file: one

@@ -436,6 +436,31 @@ static bool is_risky(const struct ab_git_walk *walk, const struct ab_word *w)
 	return true;
 }
 
+/* `git add "$f"`: where nothing else is named or acts by itself, nothing comes
+   of an option but a dialogue, which only who is strict minds. It is last: if
+   it were "--", those behind it would be no options. */
+static bool is_idle_alone(const struct ab_git_walk *walk,
+			  const struct ab_word *w)
+{
+	if (walk->context->profile == AB_GIT_STRICT ||
+	    w + 1 != walk->words + walk->count || walk->operands ||
+	    (walk->flags & (FLAG_RECURSE | FLAG_PATTERN)) ||
+	    ab_git_is_guess(w) || ab_git_may_split(w))
+		return false;
+	switch (walk->command->operands) {
+	case OPERANDS_INSIDE:
+	case OPERANDS_GREP:
+		return true;
+	case OPERANDS_BRANCH:
+	case OPERANDS_TAG:
+		return walk->flags & FLAG_LIST;
+	case OPERANDS_RESTORE:
+		return walk->flags & FLAG_INDEX;
+	default:
+		return false;
+	}
+}
+
 /*
  * The command, or its verb, is words[word]. "-h", alone, and "--help", first,
  * print and do nothing else.
@@ -478,7 +503,8 @@ void ab_git_walk_words(struct ab_git_walk *walk, size_t from)
 			i++;
 			continue;
 		}
-		if (!walk->is_ended && is_risky(walk, w))
+		if (!walk->is_ended && is_risky(walk, w) &&
+		    !is_idle_alone(walk, w))
 			ab_git_found_word(walk, GIT_DYNAMIC, i);
 		if (walk->is_ended || w->len < 1 || w->text[0] != '-' ||
 		    ab_git_may_be_option(w) ||

@@ -104,7 +104,7 @@ bool ab_git_is_temp(const struct ab_word *word, size_t at);
 bool ab_git_is_file(const struct ab_word *word, size_t at);
 /* What begins or splits the word are names that git or such a list told. */
 bool ab_git_is_told(const struct ab_git_walk *walk, const struct ab_word *word);
-/* "$A"..HEAD: what is not known, and the end of a range. */
+/* "$A"..HEAD, "$A^", "$A:f": what is not known, and what no name ends in. */
 bool ab_git_is_range(const struct ab_word *word);
 /* May the word begin with a dash although its text does not? */
 bool ab_git_may_be_option(const struct ab_word *word);

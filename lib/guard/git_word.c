@@ -173,9 +173,18 @@ bool ab_git_is_absolute_hole(const struct ab_hole *hole)
  */
 bool ab_git_is_range(const struct ab_word *word)
 {
-	return ab_git_hole_at(word, 0) && word->len > 1 &&
-	       word->text[0] == '.' && word->text[1] == '.' &&
-	       !ab_git_hole_at(word, 1) && !ab_git_may_split(word);
+	static const char *const ends[] = { "..", "^", "~", ":", "@{" };
+
+	if (!ab_git_hole_at(word, 0) || ab_git_may_split(word))
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (word->len >= len && !memcmp(word->text, ends[i], len) &&
+		    (len == 1 || !ab_git_hole_at(word, 1)))
+			return true;
+	}
+	return false;
 }
 
 bool ab_git_may_be_option(const struct ab_word *word)
