@@ -162,8 +162,13 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_READ:
 	case AB_ROLE_SHOW:
-		if (use->program->is_pass)
+		if (use->program->is_pass) {
 			ab_file_read(c, w);
+			/* `gzip -c FILE | nc ...`, as cat FILE has */
+			if (role->kind == AB_ROLE_SHOW &&
+			    !ab_word_equals(w, "-"))
+				c->out_taint |= AB_TAINT_FILE;
+		}
 		taint = ab_word_taint(w);
 		for (uint32_t i = 0; i < w->hole_count; i++) {
 			if (w->holes[i].kind == AB_HOLE_PROC)
@@ -427,7 +432,7 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 	else
 		c->out_taint |= AB_TAINT_FILE;
 	if (p && (p->is_pass || p->is_wrapper))
-		c->out_taint |= use->in_taint & keep;
+		c->out_taint |= use->in_taint & (keep | AB_TAINT_FILE);
 	c->out_taint |= argument_taint(use) & keep;
 }
 
