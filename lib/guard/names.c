@@ -47,7 +47,9 @@ bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
 static const struct {
 	const char *name, *sub, *need, *fine;
 } trees[] = {
-	{ "git", "ls-files", NULL, "z c v --cached --full-name" },
+	/* -o: all that nobody committed; with -i it is what can be built */
+	{ "git", "ls-files", NULL,
+	  "z c v o t --cached --full-name --others --exclude-standard" },
 	{ "git", "ls-tree", "r", "r z t --name-only --full-tree --full-name" },
 	{ "fd", NULL, NULL, "H I u a 0 L p F s i t f" },
 	{ "fdfind", NULL, NULL, "H I u a 0 L p F s i t f" },
