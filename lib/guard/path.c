@@ -120,7 +120,23 @@ static enum path_from from_hole(const struct ab_hole *h)
 		return FROM_HOME;
 	if (is_temp_name(h->name) || is_new_temp(h))
 		return FROM_TEMP;
-	return FROM_NOWHERE;
+	return ab_path_usual(h) ? FROM_HOME : FROM_NOWHERE;
+}
+
+/* The same of a path that starts there, "$KUBECONFIG", and "$GNUPGHOME/x". */
+static enum path_from start_hole(struct path *p, const struct ab_word *w)
+{
+	enum path_from from = from_hole(&w->holes[0]);
+	const char *usual = from == FROM_HOME ? ab_path_usual(&w->holes[0])
+					      : NULL;
+
+	if (!usual)
+		return from;
+	if (w->len && *w->text != '/')
+		return FROM_NOWHERE;
+	p->from = from;
+	push_text(p, usual, (uint32_t)strlen(usual));
+	return from;
 }
 
 /* "$X/y": in a directory of which nothing is known. */
@@ -165,7 +181,7 @@ static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
 	    (w->holes[0].kind == AB_HOLE_BYTES ||
 	     w->holes[0].kind == AB_HOLE_FIELDS ||
 	     (w->holes[0].kind == AB_HOLE_HOME && !w->holes[0].len))) {
-		p->from = from_hole(&w->holes[0]);
+		p->from = start_hole(p, w);
 		p->is_new = is_new_temp(&w->holes[0]) && w->len &&
 			    *w->text == '/' &&
 			    (w->hole_count == 1 || w->holes[1].at);

@@ -53,6 +53,10 @@ struct ab_linked {
 /* The link that the path is now, or NULL. */
 const struct ab_linked *ab_link_at(struct path *p);
 
+/* --- path_usual.c --- */
+/* "$KUBECONFIG": what it names, below the home directory; NULL: who knows. */
+const char *ab_path_usual(const struct ab_hole *h);
+
 /* --- path.c --- */
 /* The components of a path; no link is followed. */
 void ab_path_split(struct ab_check *c, const struct ab_word *w,

@@ -92,6 +92,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/path.c \
 	lib/guard/path.h \
 	lib/guard/path_listed.c \
+	lib/guard/path_usual.c \
 	lib/guard/pattern.c \
 	lib/guard/redirs.c \
 	lib/guard/rules.c lib/guard/rules.h \
