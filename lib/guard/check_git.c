@@ -447,22 +447,30 @@ static const struct ab_word *spell_out(struct ab_check *c,
 	return all;
 }
 
-/* git hash-object --stdin-paths <<< FILE */
+/* git hash-object --stdin-paths <<< FILE, git cat-file --batch <<< HEAD:FILE */
+static bool reads_list(const struct ab_word *w)
+{
+	return (w->len >= 9 && !memcmp(w->text, "--stdin-p", 9)) ||
+	       (w->len >= 7 && !memcmp(w->text, "--batch", 7) &&
+		!(w->len >= 10 && !memcmp(w->text, "--batch-ch", 10)));
+}
+
 static void read_listed(struct ab_check *c, const struct ab_word *words,
 			uint32_t count)
 {
 	const struct ab_word *in = c->use ? c->use->in_text : NULL;
 	uint32_t i = 1, from = 0;
 
-	while (i < count && (words[i].len < 9 ||
-			     memcmp(words[i].text, "--stdin-p", 9) != 0))
+	while (i < count && !reads_list(&words[i]))
 		i++;
 	for (uint32_t at = 0; i < count && at <= in->len; at++) {
 		struct ab_word path;
 
-		if (at < in->len && in->text[at] != '\n')
+		/* the last of them is where a path can begin */
+		if (at < in->len && !memchr("\n:", in->text[at], 2))
 			continue;
-		if (at > from && ab_word_slice(c, in, from, at - from, &path))
+		if (at > from && (at == in->len || in->text[at] == '\n') &&
+		    ab_word_slice(c, in, from, at - from, &path))
 			on_read(c, &path, 0);
 		from = at + 1;
 	}

@@ -83,8 +83,9 @@ SET(diff_own)
 END(diff_own)
 
 SET(diff_plumbing)
-	N("-#"), N("-c"), N("-m"), N("-q"), N("-r"), N("-s"), N("-t"), N("-v"),
-	N("-z"), N("always"), N("base"), N("cached"), N("cc"),
+	N("-#"), X("-c", NONE, OK, ANY, FLAG_PATCH), N("-m"), N("-q"), N("-r"),
+	X("-s", NONE, OK, ANY, FLAG_BRIEF), N("-t"), N("-v"), N("-z"),
+	N("always"), N("base"), N("cached"), X("cc", NONE, OK, ANY, FLAG_PATCH),
 	N("combined-all-paths"), N("match-missing"), N("merge-base"),
 	N("no-commit-id"), N("ours"), N("recursive"), N("root"),
 	N("show-trees"), N("stdin"), N("theirs"),

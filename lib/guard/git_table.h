@@ -159,7 +159,9 @@ enum ab_git_flag {
 	FLAG_APPLY = 1 << 12,	/* apply --apply */
 	FLAG_LOCAL = 1 << 13,	/* remote show -n */
 	FLAG_UNPACK = 1 << 14,	/* repack -a, -A */
-	FLAG_DELETE = 1 << 15	/* repack -d */
+	FLAG_DELETE = 1 << 15,	/* repack -d */
+	FLAG_PATCH = 1 << 16,	/* prints what is in files */
+	FLAG_BRIEF = 1 << 17	/* names and numbers instead of that */
 };
 
 struct ab_git_option {
@@ -167,7 +169,7 @@ struct ab_git_option {
 	uint8_t arg;	  /* enum ab_git_arg */
 	uint8_t act;	  /* enum ab_git_act */
 	uint8_t value;	  /* enum ab_git_value */
-	uint16_t flag;	  /* enum ab_git_flag */
+	uint32_t flag;	  /* enum ab_git_flag */
 };
 
 /* Sorted by name in strcmp() order. "-#" takes any number. */
@@ -206,7 +208,10 @@ enum {
 	COMMAND_STOP = 2,   /* after the first operand all are operands */
 	COMMAND_ECHO = 4,   /* takes any option and prints it */
 	COMMAND_LENIENT = 8, /* asked about anyway, whatever its options */
-	COMMAND_RANGES = 16 /* reads what ranges of revisions are */
+	COMMAND_RANGES = 16, /* reads what ranges of revisions are */
+	COMMAND_SHOWS = 32, /* prints what is in files, if no option is brief */
+	COMMAND_PATCH = 64, /* prints it where an option says so */
+	COMMAND_PRINTS = COMMAND_SHOWS | COMMAND_PATCH /* in any case */
 };
 
 #define AB_GIT_SETS 5
@@ -217,7 +222,7 @@ struct ab_git_command {
 	uint8_t operands; /* enum ab_git_operands */
 	uint8_t flags;	  /* COMMAND_* */
 	uint8_t other;	  /* COMMAND_VERBS: act of a verb not listed */
-	uint16_t preset;  /* enum ab_git_flag set from the start */
+	uint32_t preset;  /* enum ab_git_flag set from the start */
 	const struct ab_git_set *sets[AB_GIT_SETS]; /* NULL at the end */
 };
 

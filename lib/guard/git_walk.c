@@ -16,7 +16,7 @@
 /* Flags that make a verdict milder: only a certain match sets them. */
 #define MILD                                                                   \
 	(FLAG_LIST | FLAG_DRY | FLAG_INDEX | FLAG_PATTERN | FLAG_READ |        \
-	 FLAG_LOCAL)
+	 FLAG_LOCAL | FLAG_BRIEF)
 
 void ab_git_found(struct ab_git_walk *walk, enum ab_git_act act, size_t word,
 		  size_t begin, size_t end)
@@ -521,5 +521,7 @@ void ab_git_walk_words(struct ab_git_walk *walk, size_t from)
 		return;
 	if ((walk->command->flags & COMMAND_VERBS) && !walk->has_verb)
 		ab_git_found_word(walk, walk->command->act, from - 1);
+	if (walk->command->flags & COMMAND_PRINTS)
+		ab_git_judge_shown(walk);
 	ab_git_judge_end(walk);
 }

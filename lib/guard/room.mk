@@ -19,6 +19,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/git_options_read.c \
 	lib/guard/git_path.c \
 	lib/guard/git_prints.c \
+	lib/guard/git_shows.c \
 	lib/guard/git_table.h \
 	lib/guard/git_walk.c lib/guard/git_walk.h \
 	lib/guard/git_word.c \
