@@ -187,6 +187,23 @@ static bool have_holes(const struct ab_word *words, uint32_t count)
 	return holes;
 }
 
+/* '.env*': git itself finds what a star stands for. */
+static bool be_pattern(struct ab_check *c, struct ab_word *path)
+{
+	struct ab_hole *hole;
+
+	if (path->hole_count || !path->len ||
+	    !memchr(path->text, '*', path->len))
+		return true;
+	hole = ab_check_alloc(c, sizeof(*hole));
+	if (!hole)
+		return false;
+	*hole = (struct ab_hole){ .len = path->len, .kind = AB_HOLE_PATTERN };
+	path->holes = hole;
+	path->hole_count = 1;
+	return true;
+}
+
 /* It may be a file of secrets, as with cat. */
 static void on_read(void *user, const struct ab_word *word, size_t begin)
 {
@@ -194,7 +211,7 @@ static void on_read(void *user, const struct ab_word *word, size_t begin)
 	struct ab_word path;
 
 	if (c->use && ab_word_slice(c, word, (uint32_t)begin, UINT32_MAX,
-				    &path))
+				    &path) && be_pattern(c, &path))
 		ab_check_path(c, c->use, AB_ROLE_SHOW, &path);
 }
 
