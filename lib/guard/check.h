@@ -161,6 +161,13 @@ struct ab_check {
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];
 	uint32_t written_count;
+	/* code_make.c: what makefiles were expanded to, those that others
+	   included, and the last that were read; a recipe gives a make that
+	   it runs more than names of targets */
+	size_t make_bytes;
+	uint32_t makefiles, make_count;
+	const char *makes[4];
+	bool is_make_told;
 	/* the text made, when one leads away; before that, those that do not */
 	struct ab_linked *links, *near_links;
 	struct ab_trap *traps; /* texts that run later */

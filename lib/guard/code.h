@@ -278,11 +278,15 @@ void ab_check_just(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text);
 
 /* --- code_lines.c --- */
-/* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
+/* Calls of tcl, NAME: COMMAND. */
 void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 		    const char *lang,
 		    const struct ab_word *text);
 void ab_check_m4(struct ab_check *c, const struct ab_word *text);
+
+/* --- code_make.c --- */
+void ab_check_make(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *text);
 
 /* --- code_ex.c --- */
 /* Lines of ed and ex: the files in them. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of tools with commands in their lines: recipes and calls of a makefile,
- * a Procfile, tcl, and m4. Refuses to follow variables of
- * the tool, but for the home of make's; where m4 does not say which of its
+ * Files of tools with commands in their lines: a Procfile, tcl, and m4.
+ * Refuses to follow variables of the tool; where m4 does not say which of its
  * words is a command, it is asked about.
  */
 #include "config.h"
@@ -149,46 +148,6 @@ static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
 	return n;
 }
 
-/* $(shell COMMAND) and ${shell COMMAND} of a makefile. */
-static void check_make_calls(struct ab_check *c, const struct ab_word *text)
-{
-	static const char call[] = "shell";
-	const char *end = text->text + text->len, *at = text->text;
-	struct ab_word w;
-
-	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
-		char open = at > text->text ? at[-1] : '\0';
-		const char *from = at += sizeof(call) - 1;
-		char close = open == '(' ? ')' : '}';
-		uint32_t depth = 1;
-
-		if ((open != '(' && open != '{') || at == end ||
-		    (*at != ' ' && *at != '\t'))
-			continue;
-		while (at < end && (depth -= *at == close))
-			depth += *at++ == open;
-		if (ab_word_slice(c, text, (uint32_t)(from - text->text),
-				  (uint32_t)(at - from), &w))
-			ab_check_script(c, &w, true, NULL, 0, NULL);
-	}
-}
-
-/* NAME != COMMAND, and not what is in a recipe, a call or another value. */
-static bool is_make_name(const char *line, const char *end)
-{
-	bool has_name = false;
-	int depth = 0;
-
-	for (; line < end; line++) {
-		if (!depth && memchr("=#;\"'", *line, 5))
-			return false;
-		depth += memchr("({", *line, 2) != NULL;
-		depth -= memchr(")}", *line, 2) != NULL;
-		has_name |= *line != ' ';
-	}
-	return has_name && !depth;
-}
-
 /* syscmd(COMMAND) and esyscmd of m4, in whatever quotes. */
 static void check_m4_calls(struct ab_check *c, const struct ab_word *text)
 {
@@ -250,83 +209,13 @@ void ab_check_m4(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
-#define MAKE_HOME "$(HOME)"
-
-/* What make gives to the shell: `$$` is a dollar, $(HOME) what it is for the
-   shell, and a line goes on behind a backslash. */
-static bool make_line(struct ab_check *c, const struct ab_word *text,
-		      uint32_t at, uint32_t *stop, struct ab_word *w)
-{
-	uint32_t end = *stop, n = 0, size = sizeof(MAKE_HOME) - 1;
-	char *out;
-
-	while (end < text->len && end > at && text->text[end - 1] == '\\') {
-		const char *next = memchr(text->text + end + 1, '\n',
-					  text->len - end - 1);
-
-		end = next ? (uint32_t)(next - text->text) : text->len;
-	}
-	*stop = end;
-	if (!ab_word_slice(c, text, at, end - at, w))
-		return false;
-	if (w->hole_count ||
-	    (!memmem(w->text, w->len, "$$", 2) &&
-	     !memmem(w->text, w->len, MAKE_HOME, size)))
-		return true;
-	out = ab_check_alloc(c, w->len);
-	if (!out)
-		return false;
-	for (uint32_t i = 0; i < w->len; i++) {
-		if (w->len - i >= size &&
-		    !memcmp(w->text + i, MAKE_HOME, size)) {
-			memcpy(out + n, "${HOME}", size);
-			n += size;
-			i += size - 1;
-			continue;
-		}
-		i += w->text[i] == '$' && i + 1 < w->len &&
-		     w->text[i + 1] == '$';
-		out[n++] = w->text[i];
-	}
-	*w = (struct ab_word){ .text = out, .len = n, .span = w->span };
-	return true;
-}
-
-/* make: export NAME = VALUE, of the line at `at`. */
-static void check_export(struct ab_check *c, const struct ab_word *text,
-			 uint32_t at, uint32_t len)
-{
-	static const char head[] = "export ";
-	const char *line = text->text + at;
-	uint32_t from = sizeof(head) - 1, to, value;
-	struct ab_word w;
-
-	if (len < from || memcmp(line, head, from) != 0)
-		return;
-	while (from < len && line[from] == ' ')
-		from++;
-	for (to = from; to < len && ab_code_is_letter(line[to]);)
-		to++;
-	value = to;
-	while (value < len && memchr(" :?+", line[value], 4))
-		value++;
-	if (to == from || value == len || line[value++] != '=')
-		return;
-	while (value < len && line[value] == ' ')
-		value++;
-	if (ab_word_slice(c, text, at + value, len - value, &w))
-		ab_check_env(c, line + from, to - from, &w);
-}
-
-/* Recipes of a makefile, calls of tcl, NAME: COMMAND. */
+/* Calls of tcl, NAME: COMMAND. */
 void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 		    const char *lang,
 		    const struct ab_word *text)
 {
-	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
+	bool is_tcl = !strcmp(lang, "tcl");
 
-	if (is_make)
-		check_make_calls(c, text);
 	for (uint32_t i = 0; i < text->len;) {
 		const char *end = memchr(text->text + i, '\n', text->len - i);
 		uint32_t stop = end ? (uint32_t)(end - text->text)
@@ -335,19 +224,7 @@ void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 		uint32_t n = stop - i, at = 0;
 		struct ab_word w;
 
-		if (is_make) {
-			const char *semi = memchr(line, ';', n);
-			const char *set = memmem(line, n, "!=", 2);
-
-			check_export(c, text, i, n);
-			if (n && *line == '\t')
-				at = 1;
-			else if (set && is_make_name(line, set))
-				at = (uint32_t)(set - line) + 2;
-			else if (semi && memchr(line, ':',
-						(size_t)(semi - line)))
-				at = (uint32_t)(semi - line) + 1;
-		} else if (is_tcl) {
+		if (is_tcl) {
 			tcl_text(c, text, i, n);
 			tcl_files(c, use, text, i, n);
 			at = tcl_command(line, n);
@@ -357,12 +234,7 @@ void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 
 			at = colon ? (uint32_t)(colon - line) + 1 : 0;
 		}
-		while (at && is_make && at < n &&
-		       memchr("@-+ ", line[at], 4))
-			at++;
-		if (at && is_make ? make_line(c, text, i + at, &stop, &w)
-				  : at && ab_word_slice(c, text, i + at,
-							n - at, &w))
+		if (at && ab_word_slice(c, text, i + at, n - at, &w))
 			ab_check_script(c, &w, true, NULL, 0, NULL);
 		i = stop + 1;
 	}

@@ -55,6 +55,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_judge.c \
 	lib/guard/code_lines.c \
 	lib/guard/code_loose.c \
+	lib/guard/code_make.c lib/guard/code_make.h \
+	lib/guard/code_make_text.c \
 	lib/guard/code_made.c \
 	lib/guard/code_named.c \
 	lib/guard/code_op.c lib/guard/code_op.h \

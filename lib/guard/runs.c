@@ -488,8 +488,9 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_text(c, "tcl", w);
 	if (!strcmp(role->text, "docker"))
 		ab_check_image(c, use, w);
-	else if (!strcmp(role->text, "make") ||
-	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
+	else if (!strcmp(role->text, "make"))
+		ab_check_make(c, use, w);
+	else if (!strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
 		ab_check_lines(c, use, role->text, w);
 	else if (!strcmp(role->text, "tmux"))
 		ab_command_text(c, use, w);

@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A makefile: its names are read first, since the last word about a name
+ * counts in every recipe; then its recipes, $(shell) calls and the files that
+ * it includes are judged as what make hands on. What a condition decides is
+ * gone through; what is computed is unknown, and asked about where that
+ * matters. Refuses to evaluate calls. Spec: GNU make manual, 3 to 7.
+ */
+#include "config.h"
+
+#include "guard/code_make.h"
+
+#include <string.h>
+
+#include "guard/code.h"
+#include "guard/command.h"
+
+struct ab_make_name *ab_make_find(struct ab_make *m, const char *name,
+				  uint32_t len)
+{
+	for (uint32_t i = 0; i < m->count; i++) {
+		if (m->names[i].len == len &&
+		    !memcmp(m->names[i].name, name, len))
+			return &m->names[i];
+	}
+	return NULL;
+}
+
+const char *ab_make_default(const char *name, uint32_t len)
+{
+	static const char *const known[][2] = {
+		{ "CC", "cc" },	       { "CXX", "g++" },
+		{ "CPP", "cc -E" },    { "AR", "ar" },
+		{ "ARFLAGS", "rv" },   { "AS", "as" },
+		{ "LD", "ld" },	       { "FC", "f77" },
+		{ "RM", "rm -f" },     { "MAKE", "make" },
+		{ "CURDIR", "$${PWD}" }, { "YACC", "yacc" },
+		{ "LEX", "lex" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(known); i++) {
+		if (strlen(known[i][0]) == len &&
+		    !memcmp(known[i][0], name, len))
+			return known[i][1];
+	}
+	return NULL;
+}
+
+static bool gives(const struct ab_word *w, const char *name, uint32_t len)
+{
+	return w->len > len && w->text[len] == '=' &&
+	       !memcmp(w->text, name, len);
+}
+
+bool ab_make_is_outside(const struct ab_make *m, const char *name,
+			uint32_t len)
+{
+	const struct ab_check *c = m->c;
+	bool is_exported;
+
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		if (c->assigns[i].name_len == len &&
+		    !memcmp(c->assigns[i].name, name, len))
+			return true;
+	}
+	for (const struct ab_given *g = c->given; g; g = g->up) {
+		for (uint32_t i = 0; i < g->count; i++) {
+			if (gives(&g->words[i], name, len))
+				return true;
+		}
+	}
+	return c->run && ab_shell_get(c->run, name, len, &is_exported);
+}
+
+bool ab_make_take(struct ab_make *m, size_t size)
+{
+	if (size > m->room || m->c->make_bytes > m->room - size)
+		return false;
+	m->c->make_bytes += size;
+	return true;
+}
+
+/* --- names -------------------------------------------------------------- */
+
+static void add_value(struct ab_make_name *n, const char *text, uint32_t len)
+{
+	if (n->count == AB_MAKE_VALUES)
+		n->is_unknown = true;
+	else
+		n->values[n->count++] = (struct ab_make_value){ text, len };
+}
+
+/* NAME += VALUE; behind what is not known it is no value. */
+static void append(struct ab_make *m, struct ab_make_name *n,
+		   const struct ab_word *value)
+{
+	n->is_unknown |= !n->count;
+	for (uint32_t i = 0; i < n->count; i++) {
+		struct ab_make_value *was = &n->values[i];
+		size_t len = (size_t)was->len + 1 + value->len;
+		char *text = was->text && ab_make_take(m, len)
+				     ? ab_check_alloc(m->c, len) : NULL;
+
+		if (!text) {
+			n->is_unknown = true;
+			return;
+		}
+		memcpy(text, was->text, was->len);
+		text[was->len] = ' ';
+		memcpy(text + was->len + 1, value->text, value->len);
+		*was = (struct ab_make_value){ text, (uint32_t)len };
+	}
+}
+
+/* NULL: there is no room for another. */
+static struct ab_make_name *name_at(struct ab_make *m, const char *name,
+				    uint32_t len)
+{
+	struct ab_make_name *n = ab_make_find(m, name, len);
+
+	if (!n && m->count == AB_MAKE_NAMES) {
+		m->is_full = true;
+	} else if (!n) {
+		n = &m->names[m->count++];
+		*n = (struct ab_make_name){ .name = name, .len = len };
+	}
+	return n;
+}
+
+/*
+ * branch is that of the condition around it, 0: none. Where both sides of a
+ * condition set a name it is one of the two, and not what it was before.
+ */
+static void set_value(struct ab_make_name *n, const struct ab_word *value,
+		      uint32_t branch)
+{
+	n->is_unknown |= value->hole_count != 0;
+	if (!branch) {
+		n->is_unknown = value->hole_count != 0;
+		n->count = n->branch = 0;
+	} else if (!n->count) {
+		n->branch = branch;
+		add_value(n, NULL, 0);
+	} else if (n->branch && branch == (n->branch | 1) &&
+		   !n->values[0].text) {
+		n->count--;
+		memmove(n->values, n->values + 1,
+			n->count * sizeof(n->values[0]));
+	}
+	add_value(n, value->text, value->len);
+}
+
+/* What stands between a name and its value: =, :=, ?=, += or !=. */
+static uint32_t sign_at(const char *s, uint32_t len, char *sign)
+{
+	uint32_t i = 0;
+
+	while (i < len && i < 3 && s[i] == ':')
+		i++;
+	*sign = '=';
+	if (!i && len && memchr("?+!", *s, 3))
+		*sign = s[i++];
+	return i < len && s[i] == '=' ? i + 1 : 0;
+}
+
+static uint32_t skip_blanks(const char *s, uint32_t at, uint32_t len)
+{
+	while (at < len && memchr(" \t", s[at], 2))
+		at++;
+	return at;
+}
+
+/* override, export and private in front of a name. */
+static uint32_t skip_words(const char *s, uint32_t at, uint32_t len)
+{
+	static const char *const words[] = { "export ", "override ",
+					     "private ", "unexport " };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words);) {
+		uint32_t n = (uint32_t)strlen(words[i]);
+
+		if (len - at > n && !memcmp(s + at, words[i], n)) {
+			at = skip_blanks(s, at + n, len);
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	return at;
+}
+
+/* `?=` changes nothing. */
+static bool is_set(const struct ab_make *m, const struct ab_make_name *n)
+{
+	return n->count || n->is_unknown ||
+	       ab_make_default(n->name, n->len) ||
+	       ab_make_is_outside(m, n->name, n->len);
+}
+
+/* NAME = VALUE, at s[at]; false: it is no such line. */
+static bool read_name(struct ab_make *m, const struct ab_word *line,
+		      uint32_t at, uint32_t branch)
+{
+	const char *s = line->text, *comment;
+	uint32_t len = line->len, from, to, n;
+	struct ab_make_name *name;
+	struct ab_word value;
+	char sign;
+
+	from = at = skip_words(s, skip_blanks(s, at, len), len);
+	while (at < len && !memchr(" \t:?+!=#$(){}", s[at], 12))
+		at++;
+	to = at;
+	at = skip_blanks(s, at, len);
+	n = sign_at(s + at, len - at, &sign);
+	if (to == from || !n)
+		return false;
+	at = skip_blanks(s, at + n, len);
+	comment = memchr(s + at, '#', len - at);
+	if (comment)
+		len = (uint32_t)(comment - s);
+	while (len > at && memchr(" \t\r", s[len - 1], 3))
+		len--;
+	name = name_at(m, s + from, to - from);
+	if (!name || name->is_given ||
+	    !ab_word_slice(m->c, line, at, len - at, &value))
+		return true;
+	if (sign == '!' || (sign == '+' && branch))
+		name->is_unknown = true;
+	else if (sign == '+')
+		append(m, name, &value);
+	else if (sign != '?' || !is_set(m, name))
+		set_value(name, &value, branch);
+	if (to - from == 13 && !memcmp(s + from, ".RECIPEPREFIX", 13))
+		m->prefix = value.len ? *value.text : '\t';
+	return true;
+}
+
+static bool begins(const struct ab_word *line, uint32_t at, const char *word)
+{
+	uint32_t n = (uint32_t)strlen(word);
+
+	return line->len - at >= n && !memcmp(line->text + at, word, n) &&
+	       (line->len - at == n ||
+		memchr(" \t(#\"'", line->text[at + n], 6));
+}
+
+/* The line at *at, with those that a backslash joins; *at is behind it. */
+static bool next_line(struct ab_make *m, uint32_t *at, struct ab_word *line)
+{
+	const struct ab_word *text = m->text;
+	uint32_t from = *at, end = from;
+
+	if (from >= text->len)
+		return false;
+	for (;;) {
+		const char *stop = memchr(text->text + end, '\n',
+					  text->len - end);
+
+		end = stop ? (uint32_t)(stop - text->text) : text->len;
+		if (end == text->len || end == from ||
+		    text->text[end - 1] != '\\')
+			break;
+		end++;
+	}
+	*at = end + 1;
+	return ab_word_slice(m->c, text, from, end - from, line);
+}
+
+/* define NAME, up to endef. What make takes off a line is taken off. */
+static void read_define(struct ab_make *m, const struct ab_word *head,
+			uint32_t at, uint32_t *next)
+{
+	uint32_t from = skip_blanks(head->text, at, head->len), to = from;
+	struct ab_make_name *n;
+	struct ab_word line, value = { .span = head->span, .text = "" };
+	char *text;
+	bool is_first = true;
+
+	while (to < head->len && !memchr(" \t:?+!=", head->text[to], 7))
+		to++;
+	at = *next;
+	while (next_line(m, next, &line) &&
+	       !begins(&line, skip_blanks(line.text, 0, line.len), "endef"))
+		value.len = (uint32_t)(line.text + line.len - m->text->text) -
+			    at;
+	n = to > from ? name_at(m, head->text + from, to - from) : NULL;
+	text = n ? ab_check_alloc(m->c, (size_t)value.len + 1) : NULL;
+	if (!text)
+		return;
+	memcpy(text, m->text->text + at, value.len);
+	for (uint32_t i = 0; i < value.len; i++) {
+		if (text[i] == '\n')
+			is_first = true;
+		else if (is_first && memchr("\t@-+ ", text[i], 5))
+			text[i] = ' ';
+		else
+			is_first = false;
+	}
+	value.text = text;
+	if (!n->is_given)
+		set_value(n, &value, 0);
+	n->is_unknown |= m->text->hole_count != 0;
+}
+
+/* if, else and endif: the branch of the innermost that is open. */
+static bool read_condition(const struct ab_word *line, uint32_t *branches,
+			   uint32_t *depth, uint32_t *seen)
+{
+	static const char *const ifs[] = { "ifeq", "ifneq", "ifdef",
+					   "ifndef" };
+	uint32_t at = skip_blanks(line->text, 0, line->len);
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ifs); i++) {
+		if (!begins(line, at, ifs[i]))
+			continue;
+		if (*depth < AB_MAKE_DEPTH)
+			branches[*depth] = *seen += 2;
+		++*depth;
+		return true;
+	}
+	if (begins(line, at, "else")) {
+		/* with no other condition it is all that is left */
+		if (*depth && *depth <= AB_MAKE_DEPTH)
+			branches[*depth - 1] = line->len - at == 4
+				? branches[*depth - 1] | 1 : (*seen += 2);
+		return true;
+	}
+	if (!begins(line, at, "endif"))
+		return false;
+	*depth -= *depth > 0;
+	return true;
+}
+
+/* all: NAME = VALUE */
+static void read_target_name(struct ab_make *m, const struct ab_word *line)
+{
+	const char *colon = memchr(line->text, ':', line->len);
+	uint32_t at = colon ? (uint32_t)(colon - line->text) + 1 : 0;
+
+	while (at && at < line->len && line->text[at] == ':')
+		at++;
+	if (at && at < line->len && line->text[at] != '=')
+		read_name(m, line, at, UINT32_MAX);
+}
+
+static bool is_recipe(const struct ab_make *m, const struct ab_word *line)
+{
+	return line->len && *line->text == m->prefix;
+}
+
+static void read_names(struct ab_make *m)
+{
+	uint32_t branches[AB_MAKE_DEPTH] = { 0 }, depth = 0, seen = 0, at = 0;
+	struct ab_word line;
+
+	while (next_line(m, &at, &line)) {
+		uint32_t i = skip_blanks(line.text, 0, line.len), n = depth;
+		uint32_t branch = !n ? 0 : n <= AB_MAKE_DEPTH
+					? branches[n - 1] : UINT32_MAX;
+
+		if (read_condition(&line, branches, &depth, &seen))
+			continue;
+		if (begins(&line, i, "define") ||
+		    begins(&line, i, "override define")) {
+			i += line.text[i] == 'o' ? 9 : 0;
+			read_define(m, &line, i + 6, &at);
+		} else if (begins(&line, i, ".ONESHELL:")) {
+			m->is_one_shell = true;
+		} else if (!is_recipe(m, &line) &&
+			   !read_name(m, &line, 0, branch)) {
+			read_target_name(m, &line);
+		}
+	}
+}
+
+/* make NAME=VALUE: the text cannot change that. */
+static void read_given(struct ab_make *m)
+{
+	for (uint32_t i = 1; i < m->use->count; i++) {
+		const struct ab_word *w = &m->use->words[i];
+		const char *sign = memchr(w->text, '=', w->len);
+		uint32_t len = sign ? (uint32_t)(sign - w->text) : 0;
+		struct ab_make_name *n;
+		struct ab_word value;
+
+		m->is_turned |= w->len > 1 && *w->text == '-' &&
+				w->text[1] != '-' &&
+				memchr(w->text, 'e', w->len);
+		if (len && memchr(":+?!", sign[-1], 4))
+			len--;
+		n = len && *w->text != '-' ? name_at(m, w->text, len) : NULL;
+		if (!n || !ab_word_slice(m->c, w,
+					 (uint32_t)(sign - w->text) + 1,
+					 w->len, &value))
+			continue;
+		n->is_given = true;
+		set_value(n, &value, 0);
+		n->is_unknown |= memchr(":=", w->text[len], 2) == NULL;
+	}
+}
+
+/* --- what runs ---------------------------------------------------------- */
+
+/* A text for the shell, for each value of a name that has several. */
+static void run(struct ab_make *m, const struct ab_word *text)
+{
+	struct ab_word all, w;
+
+	m->chosen = NULL;
+	m->rounds = 1;
+	for (m->round = 0; m->round < m->rounds; m->round++) {
+		uint32_t at = 0;
+
+		if (!ab_make_expand(m, text, &all)) {
+			ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, text);
+			break;
+		}
+		/* $(Q)cc, and Q is @ */
+		while (at < all.len && memchr("@-+ \t", all.text[at], 5))
+			at++;
+		if (!ab_word_slice(m->c, &all, at, all.len - at, &w))
+			break;
+		ab_check_script(m->c, &w, true, NULL, 0, NULL);
+	}
+	m->round = 0;
+}
+
+/* $(shell COMMAND) and ${shell COMMAND}. */
+static void run_calls(struct ab_make *m)
+{
+	static const char call[] = "shell";
+	const struct ab_word *text = m->text;
+	const char *end = text->text + text->len, *at = text->text;
+	struct ab_word w;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		char open = at > text->text ? at[-1] : '\0';
+		const char *from = at += sizeof(call) - 1;
+		char close = open == '(' ? ')' : '}';
+		uint32_t depth = 1;
+
+		if ((open != '(' && open != '{') || at == end ||
+		    (*at != ' ' && *at != '\t'))
+			continue;
+		while (at < end && (depth -= *at == close))
+			depth += *at++ == open;
+		if (ab_word_slice(m->c, text, (uint32_t)(from - text->text),
+				  (uint32_t)(at - from), &w))
+			run(m, &w);
+	}
+}
+
+/* NAME != COMMAND, and not what is in a recipe, a call or another value. */
+static bool is_name(const char *line, const char *end)
+{
+	bool has_name = false;
+	int depth = 0;
+
+	for (; line < end; line++) {
+		if (!depth && memchr("=#;\"'", *line, 5))
+			return false;
+		depth += memchr("({", *line, 2) != NULL;
+		depth -= memchr(")}", *line, 2) != NULL;
+		has_name |= *line != ' ';
+	}
+	return has_name && !depth;
+}
+
+/* export NAME = VALUE */
+static void check_export(struct ab_make *m, const struct ab_word *line)
+{
+	static const char head[] = "export ";
+	const char *s = line->text;
+	uint32_t from = sizeof(head) - 1, to, value, len = line->len;
+	struct ab_word w;
+
+	if (len < from || memcmp(s, head, from) != 0)
+		return;
+	from = skip_blanks(s, from, len);
+	for (to = from; to < len && ab_code_is_letter(s[to]);)
+		to++;
+	value = to;
+	while (value < len && memchr(" :?+", s[value], 4))
+		value++;
+	if (to == from || value == len || s[value++] != '=')
+		return;
+	value = skip_blanks(s, value, len);
+	if (ab_word_slice(m->c, line, value, len - value, &w))
+		ab_check_env(m->c, s + from, to - from, &w);
+}
+
+/* Another shell reads the recipes: python, or one with words of its own. */
+static void check_shell(struct ab_make *m)
+{
+	static const char text[] = "$(SHELL) $(.SHELLFLAGS)";
+	static const char *const names[] = { "sh", "bash", "dash", "ash",
+					     "ksh", "zsh" };
+	const struct ab_make_name *shell = ab_make_find(m, "SHELL", 5);
+	struct ab_word w = { .text = text, .len = 8, .span = m->text->span };
+	struct ab_word all = w;
+	bool is_known = false;
+	uint32_t n;
+
+	if (!shell && !ab_make_find(m, ".SHELLFLAGS", 11))
+		return;
+	all.len = sizeof(text) - 1;
+	if (!shell) {
+		all.text = "sh $(.SHELLFLAGS)";
+		all.len = 17;
+	}
+	run(m, &all);
+	if (!shell || !ab_make_expand(m, &w, &w))
+		return;
+	while (w.len && memchr(") ", w.text[w.len - 1], 2))
+		w.len--;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		n = (uint32_t)strlen(names[i]);
+		is_known |= w.len >= n &&
+			    !memcmp(w.text + w.len - n, names[i], n) &&
+			    (w.len == n ||
+			     memchr("/ ", w.text[w.len - n - 1], 2));
+	}
+	if (!is_known)
+		ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, &w);
+}
+
+/* include FILES: what the text wrote there is a makefile, too. */
+static void run_included(struct ab_make *m, const struct ab_word *line)
+{
+	static const char *const words[] = { "include", "-include",
+					     "sinclude" };
+	uint32_t at = 0, from;
+	struct ab_word names, file;
+
+	for (size_t i = 0; !at && i < AB_ARRAY_LEN(words); i++) {
+		if (begins(line, 0, words[i]))
+			at = (uint32_t)strlen(words[i]);
+	}
+	if (!at || !m->c->has_files ||
+	    !ab_word_slice(m->c, line, at, line->len, &names) ||
+	    !ab_make_expand(m, &names, &names))
+		return;
+	for (uint32_t i = 0; i < names.len;) {
+		from = i = skip_blanks(names.text, i, names.len);
+		while (i < names.len && !memchr(" \t", names.text[i], 2))
+			i++;
+		if (i == from ||
+		    !ab_word_slice(m->c, &names, from, i - from, &file) ||
+		    !ab_file_content(m->c, &file))
+			continue;
+		if (m->c->makefiles == AB_MAKE_FILES) {
+			ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, &file);
+			return;
+		}
+		m->c->makefiles++;
+		ab_file_run(m->c, m->use, &file);
+	}
+}
+
+/* TARGETS: NEEDS, or TARGETS: %.o: %.c. Where its recipe begins behind a
+   semicolon; 0: it does not. */
+static uint32_t read_rule(struct ab_make *m, const struct ab_word *line)
+{
+	const char *s = line->text;
+	uint32_t colon = 0, from = 0, i, semi = 0, end;
+	int depth = 0;
+
+	for (i = 0; i < line->len && !semi; i++) {
+		depth += memchr("({", s[i], 2) != NULL;
+		depth -= memchr(")}", s[i], 2) != NULL;
+		if (depth || (s[i] == ':' && i + 1 < line->len &&
+			      s[i + 1] == '='))
+			continue;
+		if (s[i] == ':') {
+			colon = colon ? colon : i;
+			from = i + 1;
+		} else if (s[i] == ';' && from) {
+			semi = i;
+		}
+	}
+	if (!from)
+		return 0;
+	end = semi ? semi : line->len;
+	for (i = from; i < end && s[i] != '|' && s[i] != '#';)
+		i++;
+	m->targets = m->needs = (struct ab_make_value){ NULL, 0 };
+	if (!line->hole_count) {
+		m->targets = (struct ab_make_value){ s, colon };
+		m->needs = (struct ab_make_value){ s + from, i - from };
+	}
+	return semi ? semi + 1 : 0;
+}
+
+/* .ONESHELL: the lines behind this one go to the same shell. */
+static void join_recipe(struct ab_make *m, uint32_t *at, struct ab_word *line)
+{
+	uint32_t from = (uint32_t)(line->text - m->text->text), next = *at;
+	struct ab_word more;
+
+	while (next_line(m, &next, &more) && is_recipe(m, &more))
+		*at = next;
+	(void)ab_word_slice(m->c, m->text, from, *at - from, line);
+}
+
+/* A recipe that runs make, with more than targets: another directory or file,
+   a variable, another command on the line. */
+static void note_recipe(struct ab_make *m, const struct ab_word *line)
+{
+	const char *s = line->text, *hit = memmem(s, line->len, "make", 4);
+
+	if (!hit)
+		hit = memmem(s, line->len, "MAKE", 4);
+	if (!hit)
+		return;
+	for (uint32_t i = 1; i < line->len; i++) {
+		if (!ab_code_is_letter(s[i]) && !memchr(" @-+$(){}", s[i], 9))
+			m->c->is_make_told = true;
+	}
+	m->c->is_make_told |= memmem(s, line->len, " -", 2) != NULL ||
+			      m->is_one_shell || line->hole_count;
+}
+
+static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
+{
+	const char *set;
+	struct ab_word w;
+	uint32_t at = 0;
+
+	if (is_recipe(m, line)) {
+		if (m->is_one_shell)
+			join_recipe(m, next, line);
+		note_recipe(m, line);
+		at = 1;
+	} else {
+		check_export(m, line);
+		run_included(m, line);
+		set = memmem(line->text, line->len, "!=", 2);
+		at = set && is_name(line->text, set)
+			     ? (uint32_t)(set - line->text) + 2
+			     : read_rule(m, line);
+	}
+	while (at && at < line->len && memchr("@-+ \t", line->text[at], 5))
+		at++;
+	if (at && at < line->len &&
+	    ab_word_slice(m->c, line, at, line->len - at, &w))
+		run(m, &w);
+}
+
+/*
+ * A make that a recipe runs reads the same file again: nothing is new when it
+ * was given names of targets alone, and otherwise it is read once more, and
+ * asked about when that runs it a third time.
+ */
+static bool is_read(struct ab_check *c, const struct ab_word *text)
+{
+	uint32_t depth = 0;
+	bool is_known = false;
+
+	for (const struct ab_chain *up = c->chain; up; up = up->up)
+		depth += up->len == 4 && !memcmp(up->name, "make", 4);
+	for (size_t i = 0; i < AB_ARRAY_LEN(c->makes); i++)
+		is_known |= c->makes[i] == text->text;
+	c->makes[c->make_count++ % AB_ARRAY_LEN(c->makes)] = text->text;
+	if (!is_known || !depth)
+		return false;
+	if (depth > 1 && c->is_make_told)
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
+	return depth > 1 || !c->is_make_told;
+}
+
+void ab_check_make(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *text)
+{
+	struct ab_make *m;
+	struct ab_word line;
+	uint32_t at = 0;
+
+	if (is_read(c, text) || !(m = ab_check_alloc(c, sizeof(*m))))
+		return;
+	*m = (struct ab_make){ .c = c, .use = use, .text = text,
+			       .prefix = '\t',
+			       .room = (size_t)text->len * 16 + (1 << 20) };
+	if (!ab_make_take(m, text->len)) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
+		return;
+	}
+	m->is_turned = ab_make_is_outside(m, "MAKEFLAGS", 9);
+	read_given(m);
+	read_names(m);
+	check_shell(m);
+	run_calls(m);
+	while (next_line(m, &at, &line))
+		run_line(m, &line, &at);
+}
