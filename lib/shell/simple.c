@@ -666,12 +666,37 @@ static bool is_steady_param(const struct param *param)
 	       (param->op <= OP_TOGGLE_ALL || param->op == OP_LENGTH);
 }
 
+/* A substitution was visited before, and what it gave is there; `${ x; }` is
+   no other process, and >(...) is to be visited. */
+static bool is_steady_part(const struct part *p)
+{
+	switch ((enum part_kind)p->kind) {
+	case PART_TEXT:
+	case PART_ANSI:
+	case PART_INDEX:
+	case PART_SEP:
+	case PART_END:
+	case PART_HOLE:
+	case PART_COMMAND:
+	case PART_BACKQUOTE:
+	case PART_PROC_IN:
+		return true;
+	case PART_PARAM:
+		return is_steady_param(p->u.param);
+	case PART_FUNSUB:
+	case PART_ARITH:
+	case PART_PROC_OUT:
+	case PART_ARRAY:
+	case PART_ASSIGN:
+		return false;
+	}
+	return false;
+}
+
 static bool is_steady_word(const struct word *w)
 {
 	for (const struct part *p = w->parts; p; p = p->next)
-		if (p->kind != PART_TEXT && p->kind != PART_INDEX &&
-		    p->kind != PART_END && p->kind != PART_SEP &&
-		    (p->kind != PART_PARAM || !is_steady_param(p->u.param)))
+		if (!is_steady_part(p))
 			return false;
 	return true;
 }
