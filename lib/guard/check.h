@@ -103,6 +103,7 @@ struct ab_given {
 struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
 struct ab_deferred; /* defined.c */
+struct ab_dump;	  /* dumps.c */
 
 /* Modules that inline programs import, each by the one before. */
 struct ab_module {
@@ -166,8 +167,13 @@ struct ab_check {
 	   it runs more than names of targets */
 	size_t make_bytes;
 	uint32_t makefiles, make_count;
-	const char *makes[4];
+	struct ab_make_read {
+		const char *text;
+		uint32_t len, holes;
+		uint64_t hash;
+	} makes[4];
 	bool is_make_told;
+	struct ab_dump *dump; /* that waits for who reads it; or NULL */
 	/* the text made, when one leads away; before that, those that do not */
 	struct ab_linked *links, *near_links;
 	struct ab_trap *traps; /* texts that run later */
@@ -319,6 +325,8 @@ const char *ab_value_host(const struct ab_word *w, uint32_t *len);
 bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name));
 /* A variable in it has the name of a secret. */
 bool ab_value_has_secret(const struct ab_word *w);
+/* The name of a variable, in capitals. */
+bool ab_value_is_secret(const char *name);
 /* ... and goes to somebody else than who it is named after; of a query or of a
    field `name=$X`. */
 bool ab_value_is_sent(const struct ab_check *c, const struct ab_word *w);

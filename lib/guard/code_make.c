@@ -647,6 +647,17 @@ static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
 		run(m, &w);
 }
 
+/* FNV-1a: the same place may hold another text by now. */
+static uint64_t hash_of(const struct ab_word *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (uint32_t i = 0; i < text->len; i++)
+		hash = (hash ^ (unsigned char)text->text[i]) *
+		       UINT64_C(0x100000001b3);
+	return hash;
+}
+
 /*
  * A make that a recipe runs reads the same file again: nothing is new when it
  * was given names of targets alone, and otherwise it is read once more, and
@@ -654,14 +665,19 @@ static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
  */
 static bool is_read(struct ab_check *c, const struct ab_word *text)
 {
+	struct ab_make_read now = { text->text, text->len, text->hole_count,
+				    hash_of(text) };
 	uint32_t depth = 0;
 	bool is_known = false;
 
 	for (const struct ab_chain *up = c->chain; up; up = up->up)
 		depth += up->len == 4 && !memcmp(up->name, "make", 4);
 	for (size_t i = 0; i < AB_ARRAY_LEN(c->makes); i++)
-		is_known |= c->makes[i] == text->text;
-	c->makes[c->make_count++ % AB_ARRAY_LEN(c->makes)] = text->text;
+		is_known |= c->makes[i].text == now.text &&
+			    c->makes[i].len == now.len &&
+			    c->makes[i].holes == now.holes &&
+			    c->makes[i].hash == now.hash;
+	c->makes[c->make_count++ % AB_ARRAY_LEN(c->makes)] = now;
 	if (!is_known || !depth)
 		return false;
 	if (depth > 1 && c->is_make_told)

@@ -218,6 +218,15 @@ void ab_file_make(struct ab_check *c, const struct ab_use *use,
 void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
 		   const struct ab_word *to);
 
+/* --- dumps.c --- */
+/* What is asked about a dump of the environment waits for who reads it; false:
+   nobody does, behind a pipe. */
+bool ab_dump_hold(struct ab_check *c, const struct ab_shell_found *found);
+/* That is the next command, while one waits. */
+void ab_dump_next(struct ab_check *c, const struct ab_shell_command *m);
+/* What waits is asked. */
+void ab_dump_tell(struct ab_check *c);
+
 /* --- parsed.c --- */
 /* The text wrote all of the file, and no part of it runs while perl parses
    it. */

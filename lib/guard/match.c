@@ -29,6 +29,7 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 		.severity = rule->severity,
 		.chain = c->chain,
 	};
+	bool is_dump = false;
 
 	if (rule->verdict == AB_V_ALLOW || verdict == AB_V_ALLOW)
 		return; /* a host switched it off */
@@ -37,9 +38,10 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 	if (AB_UNLIKELY(c->chain && c->chain->is_image) && rule->is_machine)
 		return;
 	/* what a credential rule saw goes where the output goes */
-	if (!strncmp(rule->id, "cred.", 5))
-		c->out_taint |= strcmp(rule->id, "cred.env-dump") ?
-					AB_TAINT_CRED : AB_TAINT_ENV;
+	if (!strncmp(rule->id, "cred.", 5)) {
+		is_dump = !strcmp(rule->id, "cred.env-dump");
+		c->out_taint |= is_dump ? AB_TAINT_ENV : AB_TAINT_CRED;
+	}
 	if (verdict == AB_V_ASK && c->is_strict && rule->is_strict)
 		found.verdict = AB_V_DENY;
 	if (c->use) {
@@ -54,7 +56,8 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 	}
 	if (found.span.end <= found.span.begin && c->command)
 		found.span = c->command->span;
-	if (!ab_defined_defer(c, &found))
+	if (!(is_dump && !word && ab_dump_hold(c, &found)) &&
+	    !ab_defined_defer(c, &found))
 		c->report(c->user, &found);
 }
 

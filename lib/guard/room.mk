@@ -73,6 +73,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_words.c \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/defined.c \
+	lib/guard/dumps.c \
 	lib/guard/dirs.c \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c lib/guard/files.h \

@@ -474,6 +474,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	enum ab_builtin builtin = m->builtin;
 
 	prepare(v, run, &m->place);
+	if (AB_UNLIKELY(c->dump != NULL))
+		ab_dump_next(c, m);
 	c->command = m;
 	if (AB_UNLIKELY(v->argv)) {
 		argv = v->argv;
@@ -573,6 +575,8 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	AB_UNINITIALIZED struct dirs dirs;
 	bool is_split;
 
+	if (AB_UNLIKELY(c->dump != NULL))
+		ab_dump_tell(c);
 	if (s->kind == AB_SCOPE_DEFINITION && s->function) {
 		prepare(v, run, &s->place);
 		check_shadow(c, s->function);
@@ -693,10 +697,16 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	v->check.has_lost_link = false;
 	v->check.has_stray_link = false;
 	v->check.deferred = NULL;
+	v->check.dump = NULL;
+	v->check.make_bytes = 0;
+	v->check.makefiles = v->check.make_count = 0;
+	v->check.is_make_told = false;
+	memset(v->check.makes, 0, sizeof(v->check.makes));
 	v->check.defining = NULL;
 	v->check.deferred_count = v->check.defining_depth = 0;
 	if (tree)
 		ab_shell_run(q->arena, tree, &context, &visitor, v, result);
+	ab_dump_tell(&v->check);
 	ab_defined_tell(&v->check);
 	if (!v->check.is_broken &&
 	    (!limits || result->status == AB_SHELL_LIMIT))

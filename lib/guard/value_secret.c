@@ -75,6 +75,11 @@ bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name))
 	return false;
 }
 
+bool ab_value_is_secret(const char *name)
+{
+	return is_secret_name(name);
+}
+
 bool ab_value_has_secret(const struct ab_word *w)
 {
 	return ab_value_names(w, is_secret_name);
