@@ -788,10 +788,15 @@ static void see_string(struct ab_code *k, struct functions *all,
 
 bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t)
 {
+	/* elsewhere `: f()` begins a block, and `=> f()` and `&& f()` are calls
+	   like others */
+	const uint8_t arrows = AB_PERL | AB_PHP | AB_RUBY;
+
 	if (ab_code_is_sign(k, &k->before, '.') ||
-	    ab_code_is_sign(k, &k->before, '>') ||
-	    ab_code_is_sign(k, &k->before, ':') ||
-	    ab_code_is_sign(k, &k->before, '&'))
+	    (k->lang & (arrows | AB_LUA) &&
+	     ab_code_is_sign(k, &k->before, ':')) ||
+	    (k->lang & arrows && (ab_code_is_sign(k, &k->before, '>') ||
+				  ab_code_is_sign(k, &k->before, '&'))))
 		return false;
 	for (uint32_t i = 0; i < k->own_count; i++) {
 		if (is_same(k, &k->own[i], t))
