@@ -353,6 +353,7 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
 	struct ab_names *are;
 	uint32_t n = 0;
+	bool is_own;
 
 	if (AB_UNLIKELY(in->note && !were)) {
 		out->note = pass_note(use, in);
@@ -361,13 +362,15 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 	out->note = in->note;
 	if (AB_LIKELY(!were))
 		return;
-	if (picks_lines(use) && ab_names_are_inside(in)) {
+	is_own = ab_names_are_all(were, in);
+	if ((is_own || ab_names_are_inside(in)) && picks_lines(use)) {
 		are = keep_names(c, out, were->words, were->count);
 		if (!are)
 			return;
 		are->is_flat = false;
 		are->is_read = were->is_read;
-		are->inside = out;
+		are->inside = ab_names_are_inside(in) ? out : NULL;
+		are->own = is_own ? out : NULL;
 		were = are;
 	}
 	if (!grep_name(c, use, &name))
@@ -379,6 +382,33 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 		return;
 	are->is_read = were->is_read;
 	are->inside = were->inside == out ? out : NULL;
+	are->own = were->own == out ? out : NULL;
+}
+
+/* ls -dt a*: the names that the patterns take, as they are. */
+static bool is_spelled(const struct ab_use *use)
+{
+	bool is_itself = false;
+
+	if (!ab_word_equals(&use->words[0], "ls") || !use->operand_count ||
+	    use->operand_count > AB_MAX_STARTS || !has_only(use, "1dtrSUv", ""))
+		return false;
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		for (uint32_t k = 0; k < w->hole_count; k++) {
+			if (w->holes[k].kind != AB_HOLE_PATTERN)
+				return false;
+		}
+		/* what xargs and words of the shell take apart */
+		for (uint32_t k = 0; k < w->len; k++) {
+			if (memchr(" \t\n\"'\\", w->text[k], 6))
+				return false;
+		}
+		is_itself |= w->len > 1 && *w->text == '-' &&
+			     memchr(w->text, 'd', w->len);
+	}
+	return is_itself;
 }
 
 /* What find, ls and locate print; the whole of a tree is ".". */
@@ -390,7 +420,7 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 	struct ab_word any = { .text = "*", .len = 1,
 			       .span = use->words[0].span };
 	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
-	bool flat = false;
+	bool flat = false, is_exact;
 	uint32_t n = 0, count;
 	struct ab_names *kept;
 
@@ -415,8 +445,10 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 		return;
 	kept->count = count;
 	kept->is_flat = flat;
-	kept->is_read = p->is_listed || p->is_located;
-	kept->own = p->is_names && ab_found_is_narrow(c, use) ? out : NULL;
+	is_exact = p->is_listed && is_spelled(use);
+	kept->is_read = (p->is_listed && !is_exact) || p->is_located;
+	kept->own = is_exact || (p->is_names && ab_found_is_narrow(c, use))
+			    ? out : NULL;
 	kept->inside = ab_found_is_inside(c, use) ? out : NULL;
 }
 
