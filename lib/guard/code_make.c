@@ -87,7 +87,24 @@ static void add_value(struct ab_make_name *n, const char *text, uint32_t len)
 	if (n->count == AB_MAKE_VALUES)
 		n->is_unknown = true;
 	else
-		n->values[n->count++] = (struct ab_make_value){ text, len };
+		n->values[n->count++] = (struct ab_make_value){
+			.text = text, .len = len
+		};
+}
+
+/* Room for a value that grows, twice what it needs; false: there is none. */
+static bool make_room(struct ab_make *m, struct ab_make_value *v, size_t len)
+{
+	if (len <= v->room)
+		return true;
+	v->own = len < UINT32_MAX / 2 && ab_make_take(m, 2 * len)
+			 ? ab_check_alloc(m->c, 2 * len) : NULL;
+	if (!v->own)
+		return false;
+	v->room = 2 * (uint32_t)len;
+	memcpy(v->own, v->text, v->len);
+	v->text = v->own;
+	return true;
 }
 
 /* NAME += VALUE; behind what is not known it is no value. */
@@ -97,18 +114,15 @@ static void append(struct ab_make *m, struct ab_make_name *n,
 	n->is_unknown |= !n->count;
 	for (uint32_t i = 0; i < n->count; i++) {
 		struct ab_make_value *was = &n->values[i];
-		size_t len = (size_t)was->len + 1 + value->len;
-		char *text = was->text && ab_make_take(m, len)
-				     ? ab_check_alloc(m->c, len) : NULL;
 
-		if (!text) {
+		if (!was->text ||
+		    !make_room(m, was, (size_t)was->len + 1 + value->len)) {
 			n->is_unknown = true;
 			return;
 		}
-		memcpy(text, was->text, was->len);
-		text[was->len] = ' ';
-		memcpy(text + was->len + 1, value->text, value->len);
-		*was = (struct ab_make_value){ text, (uint32_t)len };
+		was->own[was->len++] = ' ';
+		memcpy(was->own + was->len, value->text, value->len);
+		was->len += value->len;
 	}
 }
 
@@ -279,7 +293,7 @@ static void read_define(struct ab_make *m, const struct ab_word *head,
 
 	while (to < head->len && !memchr(" \t:?+!=", head->text[to], 7))
 		to++;
-	at = *next;
+	at = *next < m->text->len ? *next : m->text->len;
 	while (next_line(m, next, &line) &&
 	       !begins(&line, skip_blanks(line.text, 0, line.len), "endef"))
 		value.len = (uint32_t)(line.text + line.len - m->text->text) -
@@ -410,6 +424,8 @@ static void run(struct ab_make *m, const struct ab_word *text)
 	m->chosen = NULL;
 	m->rounds = 1;
 	for (m->round = 0; m->round < m->rounds; m->round++) {
+		/* what is pushed is kept elsewhere */
+		void *mark = m->c->scratch->low;
 		uint32_t at = 0;
 
 		if (!ab_make_expand(m, text, &all)) {
@@ -419,9 +435,11 @@ static void run(struct ab_make *m, const struct ab_word *text)
 		/* $(Q)cc, and Q is @ */
 		while (at < all.len && memchr("@-+ \t", all.text[at], 5))
 			at++;
-		if (!ab_word_slice(m->c, &all, at, all.len - at, &w))
+		w = all;
+		if (at && !ab_word_slice(m->c, &all, at, all.len - at, &w))
 			break;
 		ab_check_script(m->c, &w, true, NULL, 0, NULL);
+		m->c->scratch->low = mark;
 	}
 	m->round = 0;
 }
@@ -584,10 +602,11 @@ static uint32_t read_rule(struct ab_make *m, const struct ab_word *line)
 	end = semi ? semi : line->len;
 	for (i = from; i < end && s[i] != '|' && s[i] != '#';)
 		i++;
-	m->targets = m->needs = (struct ab_make_value){ NULL, 0 };
+	m->targets = m->needs = (struct ab_make_value){ .text = NULL };
 	if (!line->hole_count) {
-		m->targets = (struct ab_make_value){ s, colon };
-		m->needs = (struct ab_make_value){ s + from, i - from };
+		m->targets = (struct ab_make_value){ .text = s, .len = colon };
+		m->needs = (struct ab_make_value){ .text = s + from,
+						   .len = i - from };
 	}
 	return semi ? semi + 1 : 0;
 }
@@ -688,6 +707,7 @@ static bool is_read(struct ab_check *c, const struct ab_word *text)
 void ab_check_make(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text)
 {
+	void *mark = c->scratch->low;
 	struct ab_make *m;
 	struct ab_word line;
 	uint32_t at = 0;
@@ -708,4 +728,5 @@ void ab_check_make(struct ab_check *c, const struct ab_use *use,
 	run_calls(m);
 	while (next_line(m, &at, &line))
 		run_line(m, &line, &at);
+	c->scratch->low = mark;
 }

@@ -11,13 +11,15 @@
 #define AB_MAKE_NAMES 64
 #define AB_MAKE_VALUES 4 /* of a name, as conditions leave it */
 #define AB_MAKE_DEPTH 8	 /* a name in the value of a name, ... */
-#define AB_MAKE_HOLES 64 /* of one line */
+#define AB_MAKE_HOLES 256 /* of one line */
 #define AB_MAKE_FILES 32 /* that makefiles of the text include */
 
 /* Not expanded; text NULL: what it is where nobody sets it. */
 struct ab_make_value {
 	const char *text;
 	uint32_t len;
+	uint32_t room; /* of own, which grows */
+	char *own;
 };
 
 struct ab_make_name {
