@@ -236,6 +236,8 @@ static bool read_name(struct ab_make *m, const struct ab_word *line,
 	while (len > at && memchr(" \t\r", s[len - 1], 3))
 		len--;
 	name = name_at(m, s + from, to - from);
+	if (name && memmem(s, from, "override ", 9))
+		name->is_given = false;
 	if (!name || name->is_given ||
 	    !ab_word_slice(m->c, line, at, len - at, &value))
 		return true;
@@ -414,7 +416,91 @@ static void read_given(struct ab_make *m)
 	}
 }
 
+/* The text wrote a file, but for the usual ones, that could be included by a
+   name that is not known. */
+static bool has_makefile(const struct ab_check *c)
+{
+	static const char *const ends[] = { ".mk", ".mak", ".make", ".d",
+					    ".inc", ".conf", ".config",
+					    ".env", ".in" };
+
+	for (uint32_t i = 0; i < c->written_count; i++) {
+		const char *base = strrchr(c->written[i], '/');
+		const char *dot = base ? strrchr(base, '.') : NULL;
+
+		if (!dot && base && (!strcmp(base, "/Makefile") ||
+				     !strcmp(base, "/makefile") ||
+				     !strcmp(base, "/GNUmakefile")))
+			continue;
+		if (!dot)
+			return true;
+		for (size_t k = 0; k < AB_ARRAY_LEN(ends); k++) {
+			if (!strcmp(dot, ends[k]))
+				return true;
+		}
+	}
+	return c->written_count == AB_CHECK_WRITTEN;
+}
+
+/* include FILES: what the text wrote there is a makefile, too, and may set any
+   name. The first time its names count, and then what it runs. */
+static void read_included(struct ab_make *m, const struct ab_word *line,
+			  bool is_run)
+{
+	static const char *const words[] = { "include", "-include",
+					     "sinclude" };
+	uint32_t at = 0, from;
+	struct ab_word names, file;
+
+	for (size_t i = 0; !at && i < AB_ARRAY_LEN(words); i++) {
+		if (begins(line, 0, words[i]))
+			at = (uint32_t)strlen(words[i]);
+	}
+	if (!at || !m->c->has_files ||
+	    !ab_word_slice(m->c, line, at, line->len, &names) ||
+	    !ab_make_expand(m, &names, &names))
+		return;
+	if ((names.hole_count || memchr(names.text, '*', names.len) ||
+	     memchr(names.text, '?', names.len)) && has_makefile(m->c)) {
+		m->is_open = true;
+		if (is_run)
+			ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK,
+				       &names);
+	}
+	for (uint32_t i = 0; i < names.len;) {
+		from = i = skip_blanks(names.text, i, names.len);
+		while (i < names.len && !memchr(" \t", names.text[i], 2))
+			i++;
+		if (i == from ||
+		    !ab_word_slice(m->c, &names, from, i - from, &file) ||
+		    !ab_file_content(m->c, &file))
+			continue;
+		m->is_open |= !is_run;
+		if (!is_run)
+			continue;
+		if (m->c->makefiles == AB_MAKE_FILES) {
+			ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, &file);
+			return;
+		}
+		m->c->makefiles++;
+		ab_file_run(m->c, m->use, &file);
+	}
+}
+
 /* --- what runs ---------------------------------------------------------- */
+
+/* What make takes off the front of a line; what is not known there stays. */
+static uint32_t skip_marks(const struct ab_word *w, uint32_t at)
+{
+	uint32_t hole = 0;
+
+	while (hole < w->hole_count && w->holes[hole].at < at)
+		hole++;
+	while (at < w->len && memchr("@-+ \t", w->text[at], 5) &&
+	       (hole == w->hole_count || w->holes[hole].at > at))
+		at++;
+	return at;
+}
 
 /* A text for the shell, for each value of a name that has several. */
 static void run(struct ab_make *m, const struct ab_word *text)
@@ -426,15 +512,14 @@ static void run(struct ab_make *m, const struct ab_word *text)
 	for (m->round = 0; m->round < m->rounds; m->round++) {
 		/* what is pushed is kept elsewhere */
 		void *mark = m->c->scratch->low;
-		uint32_t at = 0;
+		uint32_t at;
 
 		if (!ab_make_expand(m, text, &all)) {
 			ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, text);
 			break;
 		}
 		/* $(Q)cc, and Q is @ */
-		while (at < all.len && memchr("@-+ \t", all.text[at], 5))
-			at++;
+		at = skip_marks(&all, 0);
 		w = all;
 		if (at && !ab_word_slice(m->c, &all, at, all.len - at, &w))
 			break;
@@ -543,39 +628,6 @@ static void check_shell(struct ab_make *m)
 		ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, &w);
 }
 
-/* include FILES: what the text wrote there is a makefile, too. */
-static void run_included(struct ab_make *m, const struct ab_word *line)
-{
-	static const char *const words[] = { "include", "-include",
-					     "sinclude" };
-	uint32_t at = 0, from;
-	struct ab_word names, file;
-
-	for (size_t i = 0; !at && i < AB_ARRAY_LEN(words); i++) {
-		if (begins(line, 0, words[i]))
-			at = (uint32_t)strlen(words[i]);
-	}
-	if (!at || !m->c->has_files ||
-	    !ab_word_slice(m->c, line, at, line->len, &names) ||
-	    !ab_make_expand(m, &names, &names))
-		return;
-	for (uint32_t i = 0; i < names.len;) {
-		from = i = skip_blanks(names.text, i, names.len);
-		while (i < names.len && !memchr(" \t", names.text[i], 2))
-			i++;
-		if (i == from ||
-		    !ab_word_slice(m->c, &names, from, i - from, &file) ||
-		    !ab_file_content(m->c, &file))
-			continue;
-		if (m->c->makefiles == AB_MAKE_FILES) {
-			ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, &file);
-			return;
-		}
-		m->c->makefiles++;
-		ab_file_run(m->c, m->use, &file);
-	}
-}
-
 /* TARGETS: NEEDS, or TARGETS: %.o: %.c. Where its recipe begins behind a
    semicolon; 0: it does not. */
 static uint32_t read_rule(struct ab_make *m, const struct ab_word *line)
@@ -653,14 +705,13 @@ static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
 		at = 1;
 	} else {
 		check_export(m, line);
-		run_included(m, line);
+		read_included(m, line, true);
 		set = memmem(line->text, line->len, "!=", 2);
 		at = set && is_name(line->text, set)
 			     ? (uint32_t)(set - line->text) + 2
 			     : read_rule(m, line);
 	}
-	while (at && at < line->len && memchr("@-+ \t", line->text[at], 5))
-		at++;
+	at = at ? skip_marks(line, at) : 0;
 	if (at && at < line->len &&
 	    ab_word_slice(m->c, line, at, line->len - at, &w))
 		run(m, &w);
@@ -724,6 +775,12 @@ void ab_check_make(struct ab_check *c, const struct ab_use *use,
 	m->is_turned = ab_make_is_outside(m, "MAKEFLAGS", 9);
 	read_given(m);
 	read_names(m);
+	while (next_line(m, &at, &line))
+		read_included(m, &line, false);
+	at = 0;
+	m->is_open |= memmem(text->text, text->len, "(eval", 5) ||
+		      memmem(text->text, text->len, "{eval", 5) ||
+		      memmem(text->text, text->len, "undefine", 8);
 	check_shell(m);
 	run_calls(m);
 	while (next_line(m, &at, &line))

@@ -39,6 +39,7 @@ struct ab_make {
 	struct ab_make_name names[AB_MAKE_NAMES];
 	uint32_t count;
 	bool is_full;	   /* a name found no room: any other may be set */
+	bool is_open;	   /* names are set where that is not read: $(eval) */
 	bool is_one_shell; /* .ONESHELL: the lines of a recipe are one text */
 	bool is_turned;	   /* make -e: what stands around make comes first */
 	char prefix;	   /* of a line of a recipe */

@@ -189,12 +189,12 @@ static void put_variable(struct out *o, const char *s, uint32_t len)
 static void put_unset(struct out *o, const char *s, uint32_t len,
 		      uint32_t depth)
 {
-	const char *known = ab_make_is_outside(o->m, s, len)
+	const char *known = o->m->is_open || ab_make_is_outside(o->m, s, len)
 				    ? NULL : ab_make_default(s, len);
 
 	if (known)
 		expand(o, known, (uint32_t)strlen(known), depth + 1);
-	else if (o->m->is_full)
+	else if (o->m->is_full || o->m->is_open)
 		put_hole(o);
 	else
 		put_variable(o, s, len);
@@ -204,7 +204,7 @@ static void put_unset(struct out *o, const char *s, uint32_t len,
 static const struct ab_make_value *value_of(struct ab_make *m,
 					    const struct ab_make_name *n)
 {
-	if (n->is_unknown)
+	if (n->is_unknown || m->is_open)
 		return NULL;
 	if (n->count == 1)
 		return &n->values[0];
