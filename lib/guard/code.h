@@ -152,6 +152,9 @@ struct ab_code {
 	const struct ab_child *children;
 	const struct ab_target *targets;
 	uint32_t target_count;
+	struct ab_started *started, *last_started;
+	uint32_t started_count;
+	bool has_lines; /* it gives some to a shell */
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;
@@ -374,6 +377,8 @@ void ab_code_check_awk(struct ab_code *k);
 /* --- code_written.c --- */
 /* A command that it starts: perhaps a shell that reads what it writes. */
 void ab_code_note_child(struct ab_code *k, const struct ab_args *a);
+/* One that is a list: it may run a file that the program writes. */
+void ab_code_note_started(struct ab_code *k, const struct ab_args *a);
 /* A file that it writes. */
 void ab_code_note_target(struct ab_code *k, const struct ab_word *path);
 /* And what these are given. */

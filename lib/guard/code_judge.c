@@ -240,8 +240,11 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 		return;
 	ab_code_note_child(k, a);
 	/* what stands behind a line are options of the call: cwd="/tmp" */
+	k->has_lines |= a->count == 1 || is_line(&a->words[0]);
 	if (a->count == 1 || is_line(&a->words[0]))
 		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
+	else
+		ab_code_note_started(k, a);
 	/* system("ls" if x else "make") */
 	for (uint32_t i = 1; i < a->count && a->is_either; i++)
 		ab_check_script(k->c, &a->words[i], true, NULL, 0, NULL);

@@ -7,7 +7,9 @@
  * the strings goes where is not followed: each that is written anywhere is
  * judged as stdin of each child that runs its stdin, and all of them, one
  * behind the other, are what each of the files holds. A program that also
- * talks to a socket hands that on to its children.
+ * talks to a socket hands that on to its children. What the files hold is
+ * known at the end: commands in lists, which may run one, are judged again
+ * then.
  */
 #include "config.h"
 
@@ -34,6 +36,16 @@ struct ab_target {
 };
 
 #define MAX_TARGETS 8 /* what more of them hold is not known */
+
+/* run(["sh", "x"]), and where that is. */
+struct ab_started {
+	struct ab_started *next;
+	const struct ab_word *cwd;
+	uint32_t count;
+	struct ab_word words[]; /* behind a $0 */
+};
+
+#define MAX_STARTED 64 /* with more of them no file is to be written */
 
 /* "w" of popen("sh", "w"), "pipe" of proc_open(): how it is started. */
 static bool is_mode(const struct ab_word *w)
@@ -156,6 +168,29 @@ static void keep(struct ab_code *k, const struct ab_child *child)
 	copy->count = child->count;
 	copy->next = k->children;
 	k->children = copy;
+}
+
+void ab_code_note_started(struct ab_code *k, const struct ab_args *a)
+{
+	const uint32_t count = a->count + 1;
+	struct ab_started *s;
+
+	if (!k->c->run || k->started_count > MAX_STARTED ||
+	    ++k->started_count > MAX_STARTED)
+		return;
+	s = ab_check_alloc(k->c, sizeof(*s) + count * sizeof(s->words[0]));
+	if (!s)
+		return;
+	s->count = count;
+	s->cwd = k->c->cwd;
+	s->words[0] = a->words[0];
+	memcpy(s->words + 1, a->words, a->count * sizeof(s->words[0]));
+	s->next = NULL;
+	if (k->started)
+		k->last_started->next = s;
+	else
+		k->started = s;
+	k->last_started = s;
 }
 
 void ab_code_note_child(struct ab_code *k, const struct ab_args *a)
@@ -461,8 +496,26 @@ bool ab_code_has_socket(struct ab_code *k)
 	return k->sockets == 1;
 }
 
+/* A line runs behind the program, when its files are there: so do these now. */
+static void start_again(struct ab_code *k)
+{
+	const struct ab_word line = { .text = "\"$@\"", .len = 4,
+				      .span = k->text->span };
+	const struct ab_word *cwd = k->c->cwd;
+
+	if (k->started_count > MAX_STARTED)
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	for (const struct ab_started *s = k->started; s; s = s->next) {
+		k->c->cwd = s->cwd;
+		ab_check_script(k->c, &line, true, s->words, s->count, NULL);
+	}
+	k->c->cwd = cwd;
+}
+
 void ab_code_check_writes(struct ab_code *k)
 {
+	if (k->started && (k->targets || k->has_lines))
+		start_again(k);
 	if (AB_LIKELY(!k->children && !k->targets))
 		return;
 	judge_writes(k);
