@@ -28,6 +28,7 @@ enum ab_call {
 	AB_CALL_FETCH, /* an address, and the file that gets it */
 	AB_CALL_GLOB, /* names by a pattern */
 	AB_CALL_WALK, /* all that lies below */
+	AB_CALL_FIND, /* ... and has such a name */
 	AB_CALL_CODE, /* of the same language */
 	AB_CALL_CHDIR,
 	AB_CALL_READS,	/* all that it is given */
@@ -523,8 +524,15 @@ void ab_code_check_argv(struct ab_code *k);
 bool ab_code_is_literal_call(const struct ab_word *text, uint32_t at,
 			     uint32_t len);
 /* Of what the program goes through, a part that its names tell is taken away;
-   w then is a pattern of files there, else it stays. */
-void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w);
+   w then is a pattern of files there, else it stays. is_glob: what it goes
+   through is that part. */
+void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w, bool is_glob);
+/* One of all that is in a directory is taken away, where the directory was
+   judged as what it goes through. */
+bool ab_code_is_narrow_entry(struct ab_code *k, enum ab_call kind,
+			     const struct ab_word *w);
+/* What is given at `at` is a pattern, as that says it: rglob("*.pyc"). */
+bool ab_code_is_narrow_glob(const struct ab_code *k, uint32_t at);
 
 /* --- code_home.c --- */
 /* What the program joins to a home. */

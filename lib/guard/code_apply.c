@@ -47,7 +47,10 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 	*behind = x;
 	for (size_t i = 0; i < AB_ARRAY_LEN(methods); i++) {
 		if (ab_code_is_text(k, &t, methods[i].name))
-			return (enum ab_call)methods[i].kind;
+			return methods[i].kind == AB_CALL_WALK &&
+					       ab_code_is_narrow_glob(k, x.pos)
+				       ? AB_CALL_FIND
+				       : (enum ab_call)methods[i].kind;
 	}
 	/* Path("x").open("a") */
 	if (ab_code_is_text(k, &t, "open") && ab_lexer_next(&x, &t) &&
@@ -253,6 +256,9 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	skip_closers(k);
 	a->name = *t;
 	a->is_run = ab_code_is_run(k, t);
+	/* from pathlib import Path: what follows is nothing of it */
+	if (!a->is_run && ab_code_is_path_type(k, t))
+		return;
 	a->is_fed = a->is_computed = a->is_fetched = false;
 	a->takes_list = k->lang & (AB_JS | AB_PHP) && takes_list(k, t);
 	a->is_command = kind == AB_CALL_SHELL ? ab_code_is_command(k, t) :

@@ -235,7 +235,8 @@ static void touch_word(struct ab_code *k, const struct ab_word *w, bool is_last)
 	    is_loose(k, AB_CALL_ALIAS))
 		ab_check_path(k->c, k->use,
 			      is_last ? AB_ROLE_WRITE : AB_ROLE_READ, w);
-	if (is_loose(k, AB_CALL_WALK) && ab_code_takes_away(k))
+	if ((is_loose(k, AB_CALL_WALK) || is_loose(k, AB_CALL_FIND)) &&
+	    ab_code_takes_away(k))
 		ab_check_path(k->c, k->use, AB_ROLE_REMOVE, w);
 	if (is_loose(k, AB_CALL_SQL))
 		ab_check_text(k->c, "sql", w);

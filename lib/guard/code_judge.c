@@ -602,6 +602,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 					   kind == AB_CALL_REMOVE ||
 					   kind == AB_CALL_DELETE ||
 					   kind == AB_CALL_WALK ||
+					   kind == AB_CALL_FIND ||
 					   kind == AB_CALL_CHDIR));
 	if (k->argv_count || k->lang == AB_AWK)
 		ab_code_note_argv(k, kind, a);
@@ -735,11 +736,13 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			ab_check_path(k->c, k->use, AB_ROLE_DELETE, &deep);
 		return;
 	case AB_CALL_WALK:
+	case AB_CALL_FIND:
 		if (!ab_code_takes_away(k))
 			return;
 		role = AB_ROLE_REMOVE;
 		if (a->count)
-			ab_code_narrow_walk(k, &a->words[0]);
+			ab_code_narrow_walk(k, &a->words[0],
+					    kind == AB_CALL_FIND);
 		break;
 	case AB_CALL_PIPE:
 		pipe_call(k, a);

@@ -168,6 +168,20 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
 }
 
+/* What is done with each of them. */
+static void judge_paths(struct ab_code *k, struct ab_args *a,
+			enum ab_call kind, const struct ab_word *words,
+			uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (ab_code_is_narrow_entry(k, kind, &words[i]))
+			continue;
+		*a = (struct ab_args){ .count = 1 };
+		a->words[0] = words[i];
+		ab_code_judge(k, kind, a);
+	}
+}
+
 /* (p / "x").unlink(), Path("x").expanduser().read_text(): what is done with a
    path that is put together. */
 static bool made_path(struct ab_code *k, struct ab_args *a,
@@ -197,11 +211,7 @@ static bool made_path(struct ab_code *k, struct ab_args *a,
 		return false;
 	if (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS)
 		kind = AB_CALL_WRITE;
-	for (uint32_t i = 0; i < m.count; i++) {
-		*a = (struct ab_args){ .count = 1 };
-		a->words[0] = m.words[i];
-		ab_code_judge(k, kind, a);
-	}
+	judge_paths(k, a, kind, m.words, m.count);
 	return true;
 }
 
@@ -220,11 +230,7 @@ static void named_path(struct ab_code *k, struct ab_args *a,
 	kind = ab_code_path_method(k, &behind);
 	if (behind.pos == k->x.pos)
 		return;
-	for (uint32_t i = 0; i < n->count; i++) {
-		*a = (struct ab_args){ .count = 1 };
-		a->words[0] = n->words[i];
-		ab_code_judge(k, kind, a);
-	}
+	judge_paths(k, a, kind, n->words, n->count);
 }
 
 /* What import and require() name; false: nothing that may be a file. */

@@ -83,20 +83,34 @@ bool ab_code_is_literal_call(const struct ab_word *text, uint32_t at,
 	return s[i] == ')';
 }
 
+/* `or True`, but not the option of a call: ignore_errors=True. */
+static bool has_constant(const struct ab_word *text, const char *name)
+{
+	const char *s = text->text, *end = s + text->len, *at = s;
+	size_t n = strlen(name);
+
+	for (; (at = memmem(at, (size_t)(end - at), name, n)); at += n) {
+		if (at - s < 2 || at[-1] != '=' || !is_letter(at[-2]))
+			return true;
+	}
+	return false;
+}
+
 /* Something besides may decide: what is said of one test may not hold. */
 static bool has_turns(const struct ab_code *k)
 {
 	static const char *const names[] = { "not",  "unless",	"continue",
 					     "next", "else",	"or",
-					     "pass", "reject",	"elsif",
-					     "elif", "True",	"try",
-					     "False" };
+					     "reject", "elsif",
+					     "elif" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (ab_code_has_name(k, names[i]))
 			return true;
 	}
-	return memchr(k->text->text, '!', k->text->len) ||
+	return has_constant(k->text, "True") ||
+	       has_constant(k->text, "False") ||
+	       memchr(k->text->text, '!', k->text->len) ||
 	       memchr(k->text->text, '?', k->text->len) ||
 	       memmem(k->text->text, k->text->len, "||", 2) ||
 	       memmem(k->text->text, k->text->len, ">=", 2) ||
@@ -363,8 +377,27 @@ static uint32_t tells_pattern(const struct ab_word *text, uint32_t at)
 		       ends_match(text, at + 1) : 0;
 }
 
-/* x == "__pycache__", p.suffix == ".pyc", splitext(f)[1] == ".pyc": where the
-   string ends, or 0. at: behind the sign. */
+/* in (".pyc", ".pyo"): where what stands in brackets at `at` ends, when each
+   of it tells; or 0. */
+static uint32_t tells_one_of(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	uint32_t stop;
+
+	do {
+		at = skip_blanks(text, at + 1);
+		stop = string_end(text, at);
+		if (!stop || !is_telling(s + at + 1, stop - at - 2))
+			return 0;
+		at = skip_blanks(text, stop);
+	} while (at < text->len && s[at] == ',');
+	return at < text->len && memchr(")]}", s[at], 3) &&
+			       ends_test(text, at + 1) ?
+		       at + 1 : 0;
+}
+
+/* x == "__pycache__", p.suffix == ".pyc", splitext(f)[1] == ".pyc", x in
+   ("a", "b"): where the string ends, or 0. at: behind the sign. */
 static uint32_t tells_equal(const struct ab_word *text, uint32_t sign,
 			    uint32_t at)
 {
@@ -388,6 +421,8 @@ static uint32_t tells_equal(const struct ab_word *text, uint32_t sign,
 	if (to != sign && s[to] == ')' &&
 	    (from < 9 || memcmp(s + from - 9, "splitext(", 9) != 0))
 		return 0;
+	if (at < text->len && s[sign + 1] == 'i')
+		return memchr("([{", s[at], 3) ? tells_one_of(text, at) : 0;
 	stop = string_end(text, at);
 	return stop && is_telling(s + at + 1, stop - at - 2) &&
 			       ends_test(text, stop) ?
@@ -468,8 +503,9 @@ static uint32_t count_tests(const struct ab_code *k)
 					     "startsWith(", "fnmatch(",
 					     "glob(",	    "re.match(",
 					     "re.search(",  "re.fullmatch(",
-					     " == ",	    "if /",
-					     "=~ /",	    "=~/" };
+					     " == ",	    " in ",
+					     "if /",	    "=~ /",
+					     "=~/" };
 	const struct ab_word *text = k->text;
 	const char *end = text->text + text->len, *hit;
 	uint32_t count = 0;
@@ -497,17 +533,44 @@ static uint32_t count_tests(const struct ab_code *k)
 	return count;
 }
 
-void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w)
+/* Names tell which of what it goes through the program takes away. */
+static bool is_narrow(struct ab_code *k)
+{
+	if (!k->narrows)
+		k->narrows = !has_turns(k) && count_tests(k) >= k->removals
+				     ? 1 : 2;
+	return k->narrows == 1;
+}
+
+bool ab_code_is_narrow_entry(struct ab_code *k, enum ab_call kind,
+			     const struct ab_word *w)
+{
+	return (kind == AB_CALL_DELETE || kind == AB_CALL_REMOVE) &&
+	       w->len && w->text[w->len - 1] == '*' && w->hole_count == 1 &&
+	       w->holes->kind == AB_HOLE_PATTERN &&
+	       (w->len == 1 || w->text[w->len - 2] == '/') && is_narrow(k);
+}
+
+bool ab_code_is_narrow_glob(const struct ab_code *k, uint32_t at)
+{
+	const struct ab_word *text = k->text;
+	uint32_t stop;
+
+	if (at >= text->len || text->text[at] != '(')
+		return false;
+	at = skip_blanks(text, at + 1);
+	stop = string_end(text, at);
+	return stop && is_telling(text->text + at + 1, stop - at - 2);
+}
+
+void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w, bool is_glob)
 {
 	static const char name[] = "/*.x";
 	uint32_t n = sizeof(name) - 1;
 	struct ab_hole *hole;
 	char *text;
 
-	if (!k->narrows)
-		k->narrows = !has_turns(k) && count_tests(k) >= k->removals
-				     ? 1 : 2;
-	if (!w->len || w->hole_count || k->narrows == 2)
+	if (!w->len || w->hole_count || !(is_glob || is_narrow(k)))
 		return;
 	text = ab_check_alloc(k->c, w->len + n);
 	hole = ab_check_alloc(k->c, sizeof(*hole));
