@@ -782,9 +782,10 @@ static inline bool is_idle(const struct ab_check *c, const struct ab_role *role)
 static bool put_module(struct ab_check *c, const struct ab_use *use,
 		       struct ab_word *w)
 {
-	uint32_t base = use->base[use->program->depth], at, n = 0;
+	uint32_t base = use->base[use->program->depth], at, n = 0, i = 0;
 	const char *sign = memchr(w->text, '%', w->len);
 	const struct ab_word *module;
+	struct ab_word name;
 	char *text;
 
 	if (!sign)
@@ -798,13 +799,15 @@ static bool put_module(struct ab_check *c, const struct ab_use *use,
 	at = (uint32_t)(sign - w->text);
 	memcpy(text, w->text, at);
 	n = at;
-	for (uint32_t i = 0; i < module->len; i++)
-		text[n++] = module->text[i] == '.' ? '/' : module->text[i];
+	for (uint32_t j = 0; j < module->len; j++)
+		text[n++] = module->text[j] == '.' ? '/' : module->text[j];
 	memcpy(text + n, sign + 1, w->len - at - 1);
 	w->text = text;
 	w->len = n + w->len - at - 1;
 	w->span = module->span;
-	return ab_file_is_written(c, w);
+	name = *w;
+	return ab_file_is_written(c, w) ||
+	       ab_file_next_module(c, &name, &i, w);
 }
 
 static void here(struct ab_check *c, const struct ab_use *use,

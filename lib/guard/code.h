@@ -433,8 +433,17 @@ void ab_code_import(struct ab_code *k, const struct ab_token *t);
 /* What runs a command or names a file without being a call; a is room. */
 void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		   const struct ab_token *t);
-/* A file that the text wrote is run, unless it is one that is being run. */
-void ab_code_run_file(struct ab_code *k, const struct ab_word *w);
+
+/* --- code_module.c --- */
+/* A file that the text wrote is run, unless it is one that is being run; false:
+   the text did not write it. */
+bool ab_code_run_file(struct ab_code *k, const struct ab_word *w);
+/* The same of what may be the file, or the module. */
+void ab_code_run_module(struct ab_code *k, const struct ab_word *name);
+/* What a token names that runs so: import x, require("x"). */
+void ab_code_module(struct ab_code *k, const struct ab_token *t);
+/* All tokens of the program once more, when it has written its files. */
+void ab_code_modules_again(struct ab_code *k);
 
 /* --- code_made.c --- */
 #define AB_MADE_ARGS 8

@@ -685,7 +685,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 				       false);
 		/* perl: do "x.pl" */
 		if (k->lang == AB_PERL && k->c->has_files && k->use && is_known)
-			ab_code_run_file(k, &a->words[0]);
+			ab_code_run_module(k, &a->words[0]);
 		for (uint32_t i = 0; i < a->count && i < 1; i++)
 			ab_check_text(k->c, "sql", &a->words[i]);
 		return;
@@ -776,7 +776,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		for (uint32_t i = 0; i < a->count && k->use &&
 				     AB_UNLIKELY(k->c->has_files); i++) {
 			if (!a->words[i].hole_count)
-				ab_code_run_file(k, &a->words[i]);
+				ab_code_run_module(k, &a->words[i]);
 		}
 		break;
 	case AB_CALL_NONE:

@@ -233,74 +233,6 @@ static void named_path(struct ab_code *k, struct ab_args *a,
 	judge_paths(k, a, kind, n->words, n->count);
 }
 
-/* What import and require() name; false: nothing that may be a file. */
-static bool module_name(struct ab_code *k, const struct ab_token *t,
-			struct ab_word *w)
-{
-	struct ab_lexer x = k->x;
-	struct ab_token name = *t;
-	bool is_python = k->lang == AB_PY;
-	bool begins = t->is_line || !k->before.kind ||
-		      ab_code_is_sign(k, &k->before, ';') ||
-		      ab_code_is_sign(k, &k->before, ':');
-
-	if (is_python && (!begins || !(ab_code_is_text(k, t, "import") ||
-				       ab_code_is_text(k, t, "from")) ||
-			  !ab_lexer_next(&x, &name) ||
-			  name.kind != AB_TOKEN_WORD))
-		return false;
-	if (!is_python && (t->kind != AB_TOKEN_STRING || !t->len ||
-			   k->text->text[t->at] != '.' ||
-			   !(ab_code_is_text(k, &k->behind, "require") ||
-			     ab_code_is_text(k, &k->behind, "import") ||
-			     ab_code_is_text(k, &k->before, "from") ||
-			     ab_code_is_text(k, &k->before, "import"))))
-		return false;
-	return ab_word_slice(k->c, k->text, name.at, name.len, w);
-}
-
-#define MAX_MODULES 64
-#define MAX_IMPORTS 8 /* each in the one before: the stack is bounded */
-
-void ab_code_run_file(struct ab_code *k, const struct ab_word *w)
-{
-	struct ab_check *c = k->c;
-	struct ab_module module = { .path = w, .outer = c->module };
-	uint32_t depth = 0;
-
-	for (const struct ab_module *m = c->module; m; m = m->outer, depth++) {
-		if (m->path->len == w->len &&
-		    !memcmp(m->path->text, w->text, w->len))
-			return;
-	}
-	if (!ab_file_is_written(c, w))
-		return;
-	if (c->modules == MAX_MODULES || depth == MAX_IMPORTS) {
-		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, w);
-		return;
-	}
-	c->modules++;
-	c->module = &module;
-	ab_file_run(c, k->use, w);
-	c->module = module.outer;
-}
-
-/* import x, require("./x.js"): a module is run once. */
-static void run_module(struct ab_code *k, const struct ab_token *t)
-{
-	const struct ab_word more = { .text = k->lang == AB_PY ? ".py" : ".js",
-				      .len = 3 };
-	struct ab_word w;
-
-	if (AB_LIKELY(!k->c->has_files) || !k->use || !module_name(k, t, &w))
-		return;
-	if (k->lang == AB_JS)
-		ab_code_run_file(k, &w);
-	k->last = NULL;
-	ab_code_append(k, &w, &more);
-	ab_code_run_file(k, &w);
-}
-
 /* groovy: ["ls", "x"].execute(), c.execute() */
 static void executed_value(struct ab_code *k, const struct ab_token *t)
 {
@@ -333,8 +265,8 @@ void ab_code_loose(struct ab_code *k, struct ab_args *a,
 	}
 	if (k->lang & (AB_PY | AB_RUBY))
 		named_path(k, a, t);
-	if (k->lang & (AB_PY | AB_JS))
-		run_module(k, t);
+	if (AB_UNLIKELY(k->c->has_files))
+		ab_code_module(k, t);
 	switch (k->lang) {
 	case AB_PY:
 		ab_code_run_program(k, a, t);

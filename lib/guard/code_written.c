@@ -462,6 +462,8 @@ static void judge_writes(struct ab_code *k)
 	for (const struct ab_target *f = k->targets; f && s.all.len;
 	     f = f->next)
 		ab_file_save(k->c, &f->path, 0, &s.all, false);
+	if (k->targets)
+		ab_code_modules_again(k);
 }
 
 static bool finds_socket(const struct ab_code *k)

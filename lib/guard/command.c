@@ -187,6 +187,10 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_RUN:
 		ab_file_run(c, use, w);
+		/* ruby -I/tmp -r x */
+		if (AB_UNLIKELY(c->written_count) &&
+		    role->select == AB_SEL_OPTION)
+			ab_file_run_module(c, use, w);
 		run_script(c, use, w);
 		break;
 	default:

@@ -235,6 +235,12 @@ bool ab_file_is_only_parsed(struct ab_check *c, const struct ab_word *path);
 /* --- files_run.c --- */
 /* The next file that the text wrote and that could be run, from *i on. */
 bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path);
+/* The next file of the text that may be a module of that name, in whatever
+   directory: a/b is /x/a/b.py, and /x/a/b/__init__.py. */
+bool ab_file_next_module(struct ab_check *c, const struct ab_word *name,
+			 uint32_t *i, struct ab_word *path);
+void ab_file_run_module(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *name);
 /* The file is run by the program of use: a shell, source, an interpreter. */
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path);

@@ -307,6 +307,69 @@ bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path)
 	return false;
 }
 
+/* Where the end of the name begins that says of what kind it is; or len. */
+static uint32_t without_end(const char *s, uint32_t len)
+{
+	static const char *const ends[] = { ".py", ".js", ".mjs", ".cjs",
+					    ".ts", ".rb", ".pm",  ".pl",
+					    ".lua", ".php", ".so", ".node" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		uint32_t n = (uint32_t)strlen(ends[i]);
+
+		if (len > n && !memcmp(s + len - n, ends[i], n))
+			return len - n;
+	}
+	return len;
+}
+
+/* .../NAME */
+static bool has_end(const char *s, uint32_t len, const char *name, uint32_t n)
+{
+	return len > n && s[len - n - 1] == '/' &&
+	       !memcmp(s + len - n, name, n);
+}
+
+/* The file of a directory that is the module. */
+static uint32_t without_index(const char *s, uint32_t len)
+{
+	static const char *const names[] = { "/__init__", "/__main__",
+					     "/index", "/init" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		uint32_t n = (uint32_t)strlen(names[i]);
+
+		if (len > n && !memcmp(s + len - n, names[i], n))
+			return len - n;
+	}
+	return 0;
+}
+
+bool ab_file_next_module(struct ab_check *c, const struct ab_word *name,
+			 uint32_t *i, struct ab_word *path)
+{
+	const char *s = name->text;
+	uint32_t n = without_end(s, name->len);
+
+	while (n > 1 && (*s == '.' || *s == '/')) {
+		s++;
+		n--;
+	}
+	while (n && !name->hole_count && *i < c->written_count) {
+		const char *file = c->written[(*i)++] +
+				   sizeof(AB_FILE_PREFIX) - 1;
+		uint32_t all = (uint32_t)strlen(file);
+		uint32_t len = without_end(file, all);
+
+		*path = (struct ab_word){ .text = file, .len = all,
+					  .span = name->span };
+		if (has_end(file, len, s, n) ||
+		    has_end(file, without_index(file, len), s, n))
+			return true;
+	}
+	return false;
+}
+
 /* It may be each of those. */
 static void run_printed(struct ab_check *c, const struct ab_use *use,
 			const struct ab_word *path)
@@ -347,6 +410,17 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 			run_content(c, use, path, one);
 	}
 	c->is_perhaps = was;
+}
+
+void ab_file_run_module(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *name)
+{
+	struct ab_word path;
+	uint32_t i = 0;
+
+	while (!ab_file_is_written(c, name) &&
+	       ab_file_next_module(c, name, &i, &path))
+		ab_file_run(c, use, &path);
 }
 
 /* The file is the command: a script of a shell, or of what its first line

@@ -58,6 +58,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_make.c lib/guard/code_make.h \
 	lib/guard/code_make_text.c \
 	lib/guard/code_made.c \
+	lib/guard/code_module.c \
 	lib/guard/code_named.c \
 	lib/guard/code_op.c lib/guard/code_op.h \
 	lib/guard/code_names.c lib/guard/code_params.c \
