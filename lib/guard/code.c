@@ -46,6 +46,27 @@ static bool is_called(const struct ab_code *k)
 	return ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '(');
 }
 
+/* js: what a module is, or has as sync(): require("rimraf")("x"). */
+static enum ab_call call_of_module(const char *s, uint32_t len)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind;
+	} modules[] = {
+		{ "rimraf", AB_CALL_REMOVE },	{ "del", AB_CALL_REMOVE },
+		{ "trash", AB_CALL_REMOVE },	{ "execa", AB_CALL_SHELL },
+		{ "cross-spawn", AB_CALL_SHELL }, { "glob", AB_CALL_GLOB },
+		{ "fast-glob", AB_CALL_GLOB },	{ "globby", AB_CALL_GLOB },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(modules); i++) {
+		if (strlen(modules[i].name) == len &&
+		    !memcmp(s, modules[i].name, len))
+			return (enum ab_call)modules[i].kind;
+	}
+	return AB_CALL_NONE;
+}
+
 /* A call whose name is a value: c["exec"](...) and c[m](...), php's $f(...) and
    array_map("system", ...), require("rimraf").sync(...). The lexer then is
    before its arguments. */
@@ -65,9 +86,9 @@ static enum ab_call call_by_value(struct ab_code *k, const struct ab_token *t)
 		len = n->words[0].len;
 	}
 	if (k->lang == AB_JS && ab_code_is_sign(k, &k->before, '('))
-		return is_string && len == 6 && !memcmp(s, "rimraf", 6) &&
+		return is_string && ab_code_is_text(k, &k->behind, "require") &&
 				       take_sign(k, ')')
-			       ? AB_CALL_REMOVE
+			       ? call_of_module(s, len)
 			       : AB_CALL_NONE;
 	if (k->lang & (AB_JS | AB_PY | AB_LUA))
 		return ab_code_is_sign(k, &k->before, '[') &&

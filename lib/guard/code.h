@@ -177,7 +177,8 @@ enum {
 	AB_MODULE_DENO = 8,
 	AB_MODULE_MOCK = 16,
 	AB_MODULE_GIT = 32, /* a library that has the commands of git */
-	AB_MODULE_SH = 64   /* ... or any program as a method */
+	AB_MODULE_SH = 64,  /* ... or any program as a method */
+	AB_MODULE_ARCHIVE = 128
 };
 
 /* --- code_words.c --- */

@@ -301,6 +301,16 @@ static bool take_input(struct ab_code *k, struct ab_args *a,
 	return true;
 }
 
+/* NAME: true, behind NAME. */
+static bool is_true(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, ':') &&
+	       ab_lexer_next(&x, &t) && ab_code_is_text(k, &t, "true");
+}
+
 /* What the words say of the strings beside them. */
 static void note_word(const struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -315,6 +325,11 @@ static void note_word(const struct ab_code *k, struct ab_args *a,
 	a->is_written |= t->kind == AB_TOKEN_WORD && t->len > 4 &&
 			 !memcmp(s, "O_", 2) && memcmp(s, "O_RDONLY", 8) &&
 			 memcmp(s, "O_CLOEXEC", 9);
+	/* open("x", { write: true }), input("x", inplace=True) */
+	a->is_written |= (k->lang == AB_JS &&
+			  (ab_code_is_text(k, t, "write") ||
+			   ab_code_is_text(k, t, "append")) && is_true(k)) ||
+			 (k->lang == AB_PY && ab_code_is_text(k, t, "inplace"));
 	a->is_module |= k->lang == AB_JS && ab_code_is_text(k, t, "require") &&
 			k->x.pos < k->x.len && k->x.text[k->x.pos] == '(';
 }

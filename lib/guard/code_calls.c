@@ -406,6 +406,9 @@ void ab_code_find_modules(struct ab_code *k)
 		k->modules |= AB_MODULE_SH | AB_MODULE_GIT;
 	if (k->lang == AB_PY && has_name(text, "git"))
 		k->modules |= AB_MODULE_GIT;
+	if (k->lang == AB_PY &&
+	    (has_name(text, "ZipFile") || has_name(text, "tarfile")))
+		k->modules |= AB_MODULE_ARCHIVE;
 	if (k->lang != AB_JS)
 		return;
 	if (memmem(text->text, text->len, "simple-git", 10) ||

@@ -596,9 +596,10 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	/* R's and those of emacs expand it in every name */
 	a->is_home |= k->lang == AB_OTHER ||
 		      (k->lang == AB_PERL && kind == AB_CALL_PATH);
-	if (a->count)
-		expand_home(k, &a->words[0],
-			    a->is_home && (a->words[0].len > 1 ||
+	for (uint32_t i = 0; i < a->count && (!i || i < names_of(k, kind, a));
+	     i++)
+		expand_home(k, &a->words[i],
+			    a->is_home && (a->words[i].len > 1 ||
 					   kind == AB_CALL_REMOVE ||
 					   kind == AB_CALL_DELETE ||
 					   kind == AB_CALL_WALK ||
@@ -696,6 +697,10 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		       *a->words[0].text == '-')
 			memmove(a->words, a->words + 1,
 				--a->count * sizeof(a->words[0]));
+		/* what they are given is a pattern, too */
+		if (k->lang == AB_JS && is_known &&
+		    memchr(a->words[0].text, '*', a->words[0].len))
+			(void)ab_code_glob(k, &a->words[0], true);
 		break;
 	case AB_CALL_DELETE:
 		role = AB_ROLE_DELETE;
@@ -749,7 +754,8 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		return;
 	case AB_CALL_READS:
 	case AB_CALL_WRITES:
-		role = kind == AB_CALL_READS ? AB_ROLE_READ : AB_ROLE_WRITE;
+		role = kind == AB_CALL_READS && !a->is_written
+			       ? AB_ROLE_READ : AB_ROLE_WRITE;
 		for (uint32_t i = 1; i < a->count; i++)
 			ab_check_path(k->c, k->use, role, &a->words[i]);
 		break;
