@@ -400,6 +400,8 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_check_env(&k);
 	ab_code_check_writes(&k);
 	ab_code_check_remote(&k);
+	if (AB_UNLIKELY(k.has_handed))
+		ab_code_check_handed(&k);
 	if (k.lang == AB_OTHER)
 		ab_code_check_other(&k);
 	if (k.lang == AB_AWK)

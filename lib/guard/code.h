@@ -156,6 +156,7 @@ struct ab_code {
 	struct ab_started *started, *last_started;
 	uint32_t started_count;
 	bool has_lines; /* it gives some to a shell */
+	bool has_handed; /* of code_handed.c */
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;
@@ -267,6 +268,8 @@ bool ab_code_hands_on(const struct ab_code *k, const struct ab_token *t);
 /* What has this name runs a command and nothing else that has it; the lexer is
    behind it. */
 bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t);
+/* The same of a name that is not called there. */
+bool ab_code_names_command(const struct ab_code *k, const struct ab_token *t);
 /* What has this name runs a text as code; the lexer is behind it. */
 bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t);
 /* perl and ruby: `eval` of a text, where `eval {` is a block. */
@@ -396,6 +399,15 @@ void ab_code_check_other(struct ab_code *k);
 /* --- code_env.c --- */
 /* Variables of the environment that it sets. */
 void ab_code_check_env(struct ab_code *k);
+
+/* --- code_handed.c --- */
+/* A call that runs a command is given to something, or kept, and nobody sees
+   with what it is called there; a: what stands beside it. */
+void ab_code_note_handed(struct ab_code *k, const struct ab_token *t,
+			 const struct ab_args *a);
+/* The same of a string that names it. */
+void ab_code_handed_string(struct ab_code *k, const struct ab_token *t);
+void ab_code_check_handed(struct ab_code *k);
 
 /* --- code_files.c --- */
 /* A string that is the name of a file: what is called with it reads it. */

@@ -283,8 +283,10 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		     (kind == AB_CALL_GLOB && k->lang == AB_PERL) ||
 		     /* R's, where the others take it as it is */
 		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
-	if (kind == AB_CALL_SHELL)
+	if (kind == AB_CALL_SHELL) {
+		ab_code_note_handed(k, t, a);
 		drop_own_name(k, t, a);
+	}
 	/* neo4j: session.run("MATCH (n) RETURN n") */
 	if (kind == AB_CALL_SHELL && a->count == 1 && !a->each && is_method &&
 	    k->lang == AB_PY && !a->is_command && is_graph(&a->words[0]))

@@ -330,6 +330,9 @@ static void note_word(const struct ab_code *k, struct ab_args *a,
 			  (ab_code_is_text(k, t, "write") ||
 			   ab_code_is_text(k, t, "append")) && is_true(k)) ||
 			 (k->lang == AB_PY && ab_code_is_text(k, t, "inplace"));
+	/* run(**{"args": "x", "shell": True}) */
+	a->is_either |= k->lang == AB_PY && ab_code_is_sign(k, t, '*') &&
+			k->x.pos < k->x.len && k->x.text[k->x.pos] == '{';
 	a->is_module |= k->lang == AB_JS && ab_code_is_text(k, t, "require") &&
 			k->x.pos < k->x.len && k->x.text[k->x.pos] == '(';
 }

@@ -462,7 +462,7 @@ static bool begins_words(const struct ab_code *k, const struct ab_token *of)
 	return !t.is_line && memchr("*@%[<", k->text->text[t.at], 5);
 }
 
-bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_names_command(const struct ab_code *k, const struct ab_token *t)
 {
 	/* of other things too */
 	static const char *const shared[] = { "run",	"call",	   "Command",
@@ -471,11 +471,8 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 					      "exec_command", "exec_run" };
 	bool is_shared = false, is_method;
 	uint32_t at = t->at;
-	char next = ab_code_next_byte(k->text, t->at + t->len), last;
+	char last;
 
-	if (next != '(' && !(k->lang & (AB_PERL | AB_RUBY) &&
-			     begins_words(k, t)))
-		return false;
 	last = ab_code_last_byte(k->text, &at);
 	is_method = last == '.' || last == '>';
 	for (size_t i = 0; i < AB_ARRAY_LEN(shared); i++)
@@ -501,6 +498,15 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 	default:
 		return !strcmp(k->name, "r") && !is_shared;
 	}
+}
+
+bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
+{
+	char next = ab_code_next_byte(k->text, t->at + t->len);
+
+	return (next == '(' || (k->lang & (AB_PERL | AB_RUBY) &&
+				begins_words(k, t))) &&
+	       ab_code_names_command(k, t);
 }
 
 bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t)

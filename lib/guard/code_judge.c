@@ -238,6 +238,9 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 	}
 	if (!a->count)
 		return;
+	if (a->is_either && a->count > 1 && ab_word_equals(a->words, "args"))
+		memmove(a->words, a->words + 1,
+			--a->count * sizeof(a->words[0]));
 	ab_code_note_child(k, a);
 	/* what stands behind a line are options of the call: cwd="/tmp" */
 	k->has_lines |= a->count == 1 || is_line(&a->words[0]);

@@ -50,6 +50,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_calls.c \
 	lib/guard/code_change.c \
 	lib/guard/code_ex.c \
+	lib/guard/code_handed.c \
 	lib/guard/code_home.c \
 	lib/guard/code_image.c \
 	lib/guard/code_judge.c \
