@@ -314,6 +314,29 @@ static bool cmake_word(struct cmake *m, uint32_t *at, struct ab_word *w)
 	return true;
 }
 
+/* $ENV{HOME}/x; false: it has a variable of which nothing is known. */
+static bool cmake_home(struct cmake *m, struct ab_word *w)
+{
+	static const char mark[] = "$ENV{HOME}";
+	const struct ab_known_path *home = &m->c->place->home;
+	uint32_t n = sizeof(mark) - 1;
+	char *text;
+
+	if (!memchr(w->text, '$', w->len))
+		return true;
+	if (w->len < n || memcmp(w->text, mark, n) != 0 || !home->text ||
+	    memchr(w->text + n, '$', w->len - n))
+		return false;
+	text = ab_check_alloc(m->c, home->len + w->len);
+	if (!text)
+		return false;
+	memcpy(text, home->text, home->len);
+	memcpy(text + home->len, w->text + n, w->len - n);
+	*w = (struct ab_word){ .text = text, .span = w->span,
+			       .len = home->len + w->len - n };
+	return true;
+}
+
 static bool is_keyword(const struct ab_word *w)
 {
 	for (uint32_t i = 0; i < w->len; i++) {
@@ -337,6 +360,7 @@ static void cmake_process(struct cmake *m, uint32_t at)
 	while (is_more) {
 		is_more = cmake_word(m, &at, &w);
 		if (is_more && !is_keyword(&w)) {
+			(void)cmake_home(m, &w);
 			if (is_command && count < MAX_WORDS)
 				words[count++] = w;
 			continue;
@@ -348,6 +372,23 @@ static void cmake_process(struct cmake *m, uint32_t at)
 		count = 0;
 		is_command = is_more && ab_word_equals(&w, "COMMAND");
 	}
+}
+
+/* file(WRITE FILE "text" ...), file(DOWNLOAD URL FILE): what is in FILE. */
+static void cmake_save(struct cmake *m, const struct ab_word *verb, uint32_t at)
+{
+	bool is_fetched = ab_word_equals(verb, "DOWNLOAD");
+	struct ab_word path, text;
+
+	if ((!is_fetched && !ab_word_equals(verb, "WRITE") &&
+	     !ab_word_equals(verb, "APPEND")) ||
+	    !cmake_word(m, &at, &path) || !cmake_word(m, &at, &text))
+		return;
+	if (is_fetched)
+		path = text;
+	if (cmake_home(m, &path))
+		ab_file_save(m->c, &path, is_fetched ? AB_TAINT_REMOTE : 0,
+			     is_fetched ? NULL : &text, false);
 }
 
 /* file(REMOVE_RECURSE a b), file(WRITE a "text") */
@@ -367,29 +408,33 @@ static void cmake_file(struct cmake *m, uint32_t at)
 		{ "READ", AB_ROLE_READ, 1 },
 		{ "STRINGS", AB_ROLE_READ, 1 },
 	};
-	struct ab_word w;
+	struct ab_word verb, w;
+	uint32_t from;
 
-	if (!cmake_word(m, &at, &w))
+	if (!cmake_word(m, &at, &verb))
 		return;
+	from = at;
 	for (size_t i = 0; i < AB_ARRAY_LEN(verbs); i++) {
-		if (!ab_word_equals(&w, verbs[i].name))
+		if (!ab_word_equals(&verb, verbs[i].name))
 			continue;
 		for (uint32_t k = 1; (!verbs[i].most || k <= verbs[i].most) &&
 				     cmake_word(m, &at, &w);
 		     k++) {
-			if (!memchr(w.text, '$', w.len))
+			if (cmake_home(m, &w))
 				ab_check_path(m->c, m->use,
 					      (enum ab_role_kind)verbs[i].role,
 					      &w);
 		}
-		return;
+		break;
 	}
+	cmake_save(m, &verb, from);
 }
 
 void ab_check_cmake(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_word *text)
 {
-	static const char *const calls[] = { "execute_process", "file" };
+	/* what is run may be a file of those */
+	static const char *const calls[] = { "file", "execute_process" };
 	struct cmake m = { c, use, text, (uint64_t)text->len * 8 + 4096 };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
@@ -407,7 +452,7 @@ void ab_check_cmake(struct ab_check *c, const struct ab_use *use,
 				at++;
 			if (at == end || *at != '(')
 				continue;
-			if (i)
+			if (!i)
 				cmake_file(&m, (uint32_t)(at - text->text) + 1);
 			else
 				cmake_process(&m,
