@@ -430,7 +430,7 @@ struct element {
 	bool is_default; /* cwd=None */
 };
 
-enum option { OPTION_NONE, OPTION_OTHER, OPTION_DIR };
+enum option { OPTION_NONE, OPTION_OTHER, OPTION_DIR, OPTION_FILE };
 
 /* The elements that are open, each in the one before. */
 struct elements {
@@ -477,11 +477,28 @@ static enum option option_of(const struct ab_code *k, const struct ab_token *t)
 		"maxBuffer", "signal", "mode", "preexec_fn", "close_fds"
 	};
 
+	static const char *const files[] = { "in", "out", "err" };
+
 	if (ab_code_is_one_of(k, t, dirs, AB_ARRAY_LEN(dirs)))
 		return OPTION_DIR;
+	if (k->lang == AB_RUBY &&
+	    ab_code_is_one_of(k, t, files, AB_ARRAY_LEN(files)))
+		return OPTION_FILE;
 	return ab_code_is_one_of(k, t, others, AB_ARRAY_LEN(others))
 		       ? OPTION_OTHER
 		       : OPTION_NONE;
+}
+
+/* ruby: out: "x", out: ["x", "a"], in: "x". */
+static void end_file(struct ab_code *k, const struct ab_args *a,
+		     const struct element *e)
+{
+	if (a->count == e->count)
+		return;
+	if (ab_code_is_text(k, &e->key, "in"))
+		ab_check_path(k->c, k->use, AB_ROLE_READ, &a->words[e->count]);
+	else
+		ab_code_write(k, &a->words[e->count]);
 }
 
 /* The words of an option are none of the command. */
@@ -501,10 +518,23 @@ static void end_option(struct ab_code *k, struct ab_args *a,
 		if (!is_one)
 			ab_code_hole(k, &a->dir);
 	}
+	if (e->option == OPTION_FILE)
+		end_file(k, a, e);
 	if (a->each && a->which >= e->count)
 		a->each = NULL;
 	a->count = e->count;
 	a->joint = AB_JOINT_NONE;
+}
+
+/* ruby: [:out, :err] =>, behind the bracket. */
+static bool is_outs(const struct ab_code *k, uint32_t at)
+{
+	const char *s = k->text->text;
+
+	(void)ab_code_last_byte(k->text, &at);
+	return k->lang == AB_RUBY && at > 5 &&
+	       (!memcmp(s + at - 5, ":err]", 5) ||
+		!memcmp(s + at - 5, ":out]", 5));
 }
 
 /* `key=`, `key:`, `:key =>` */
@@ -513,6 +543,8 @@ static void see_key(struct ab_code *k, struct element *e, char sign,
 {
 	if (e->has_key && !e->is_begun && (sign == '=' || sign == ':'))
 		e->option = option_of(k, &e->key);
+	else if (sign == '=' && is_outs(k, t->at))
+		e->option = OPTION_FILE;
 	else if (e->option == OPTION_DIR)
 		e->is_default |= ab_code_is_text(k, t, "None") ||
 				 ab_code_is_text(k, t, "null") ||
