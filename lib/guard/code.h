@@ -165,6 +165,7 @@ struct ab_code {
 	const struct ab_remote *remote; /* code_remote.c; or NULL */
 	uint8_t reads;	 /* 1: it does, 2: it does not; 0: unseen */
 	uint8_t sockets; /* the same of connections of its own */
+	uint8_t classes; /* ... and of those that it may define */
 	uint32_t looked; /* how often all was looked through for a pattern */
 	/* of what may be a pattern: where it ends as code, and how often that
 	   was the end of the text */
@@ -571,6 +572,26 @@ bool ab_code_is_linked(const struct ab_code *k, const struct ab_token *t);
 bool ab_code_settle_links(struct ab_code *k);
 /* The word calls such a function: what that does is read in its body. */
 bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t);
+
+/* --- code_tricks.c --- */
+/* It may give a name to something else without saying so. */
+bool ab_code_has_tricks(const struct ab_code *k);
+/* It may define functions. */
+bool ab_code_may_define(const struct ab_code *k);
+/* ... and call them by a string. */
+bool ab_code_calls_by_name(const struct ab_code *k);
+/* The name of what makes an object of a class. */
+bool ab_code_is_constructor(const struct ab_code *k, const struct ab_token *t);
+/* js: name(a) {, in a class: a method of it; x is behind the bracket. */
+bool ab_code_is_method(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *t);
+/* Behind the name of a class: in ruby behind its `.new`, too. */
+struct ab_lexer ab_code_behind_new(const struct ab_code *k);
+/* The sign before a name makes it a member of the object at hand: self.x. */
+bool ab_code_is_own_member(const struct ab_code *k, const struct ab_token *dot);
+/* Behind self.x =: the x that is a parameter, which is told by its name. */
+bool ab_code_is_itself(const struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *t);
 
 /* --- code_value.c --- */
 enum ab_setting {

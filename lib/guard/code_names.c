@@ -726,8 +726,11 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 		/* no `==`, `=>` or `=~`, and no x.name */
 		if (x.pos < x.len && s[x.pos] == '~')
 			return ab_code_read_change(k, before, t);
-		if ((x.pos < x.len && memchr("=>", s[x.pos], 2)) || is_member)
+		if ((x.pos < x.len && memchr("=>", s[x.pos], 2)) ||
+		    (is_member && !ab_code_is_own_member(k, before)))
 			return false;
+		if (is_member && ab_code_is_itself(k, x, t))
+			return true;
 		if (k->tuple_at && t->at == k->tuple_at)
 			return true;
 		set_value(k, x, before, t, AB_VALUE_SET);

@@ -149,6 +149,13 @@ static bool read_definition(struct ab_code *k, struct ab_lexer x,
 		return ab_code_is_text(k, t, "sub") &&
 		       next.kind == AB_TOKEN_WORD;
 	}
+	/* js, in a class: of a constructor the caller knows whose it is */
+	if (ab_code_is_sign(k, &next, '(') && ab_code_is_method(k, x, t)) {
+		f->name = *t;
+		f->is_method = true;
+		read_params(k, &x, f, false);
+		return true;
+	}
 	if (ab_code_is_text(k, t, "def") || ab_code_is_text(k, t, "function")) {
 		f->name = next;
 		if (next.kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &next) ||
@@ -617,49 +624,6 @@ static void read_body(struct ab_code *k, struct functions *all,
 
 /* --- names that nothing else can have ----------------------------------- */
 
-/* What may give a name to something else without saying it. */
-static bool has_tricks(const struct ab_code *k)
-{
-	static const struct {
-		const char *name;
-		uint8_t langs;
-	} names[] = {
-		{ "globals", AB_PY },	   { "builtins", AB_PY },
-		{ "__builtins__", AB_PY }, { "setattr", AB_PY },
-		{ "vars", AB_PY },	   { "__dict__", AB_PY },
-		{ "locals", AB_PY },	   { "exec", AB_PY },
-		{ "eval", AB_ALL_LANGS },  { "import *", AB_PY },
-		{ "modules", AB_PY },	   { "importlib", AB_PY },
-		{ "compile", AB_PY },	   { "__globals__", AB_PY },
-		{ "globalThis", AB_JS },   { "global", AB_JS },
-		{ "window", AB_JS },	   { "with", AB_JS },
-		{ "Function", AB_JS },	   { "vm", AB_JS },
-		{ "undef", AB_RUBY },	   { "remove_method", AB_RUBY },
-		{ "undef_method", AB_RUBY }, { "alias", AB_RUBY },
-		{ "alias_method", AB_RUBY }, { "extend", AB_RUBY },
-		{ "include", AB_RUBY },	   { "prepend", AB_RUBY },
-		{ "super", AB_RUBY },	   { "instance_eval", AB_RUBY },
-		{ "class_eval", AB_RUBY }, { "refine", AB_RUBY },
-		{ "define_method", AB_RUBY }, { "load", AB_RUBY | AB_LUA },
-		{ "send", AB_RUBY },	   { "instance_exec", AB_RUBY },
-		{ "package", AB_PERL },	   { "IPC", AB_PERL },
-		{ "_G", AB_LUA },	   { "_ENV", AB_LUA },
-		{ "setmetatable", AB_LUA }, { "setfenv", AB_LUA },
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		const char *name = names[i].name;
-
-		if (names[i].langs & k->lang &&
-		    (strchr(name, ' ')
-			     ? memmem(k->text->text, k->text->len, name,
-				      strlen(name)) != NULL
-			     : ab_code_has_name(k, name)))
-			return true;
-	}
-	return false;
-}
-
 /* Blocks that are open, as far as words tell. */
 static int block_change(const struct ab_code *k, const struct ab_token *before,
 			const struct ab_token *t)
@@ -699,7 +663,7 @@ static bool may_be_own(const struct ab_code *k, const struct function *f,
 		       ab_code_is_text(k, &f->name, "shell");
 	case AB_JS:
 	case AB_LUA:
-		return true;
+		return !f->is_method;
 	default:
 		return false;
 	}
@@ -807,51 +771,12 @@ bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t)
 
 /* --- all of them -------------------------------------------------------- */
 
-static bool may_define(const struct ab_code *k)
-{
-	static const struct {
-		const char *name;
-		uint8_t langs;
-	} heads[] = {
-		{ "def ", AB_PY | AB_RUBY },	{ "lambda", AB_PY },
-		{ "function", AB_JS | AB_PHP | AB_LUA | AB_AWK | AB_OTHER },
-		{ "=>", AB_JS },
-		{ "sub ", AB_PERL },
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
-		if (heads[i].langs & k->lang &&
-		    memmem(k->text->text, k->text->len, heads[i].name,
-			   strlen(heads[i].name)))
-			return true;
-	}
-	return false;
-}
-
-/* php: $f("x"); ruby: send("f", "x"); perl: &{"f"}("x"), "f"->("x"). */
-static bool calls_by_name(const struct ab_code *k)
-{
-	static const char *const names[] = { "send", "public_send", "__send__",
-					     "method", "to_proc" };
-	static const char *const signs[] = { "&{", "&$", "->(", "->$", "*{" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (k->lang == AB_RUBY && ab_code_has_name(k, names[i]))
-			return true;
-		if (k->lang == AB_PERL &&
-		    memmem(k->text->text, k->text->len, signs[i],
-			   strlen(signs[i])))
-			return true;
-	}
-	return k->lang == AB_PHP;
-}
-
 static void find_functions(struct ab_code *k, struct functions *all)
 {
 	struct ab_lexer x = k->x;
-	struct ab_token t, last[2] = { 0 };
+	struct ab_token t, last[2] = { 0 }, class = { 0 };
 	struct body body = { .depth = 0 };
-	const bool is_plain = !has_tricks(k);
+	const bool is_plain = !ab_code_has_tricks(k);
 	bool is_marked = false;
 	int depth = 0;
 
@@ -865,6 +790,8 @@ static void find_functions(struct ab_code *k, struct functions *all)
 			     ab_code_is_sign(k, &t, '@');
 		is_marked |= k->lang == AB_PY && !t.at &&
 			     ab_code_is_sign(k, &t, '@');
+		if (ab_code_is_text(k, &last[0], "class"))
+			class = t;
 		if (k->lang == AB_PERL)
 			read_body(k, all, &body, x, &t);
 		/* a lambda that has a name was read with it */
@@ -881,6 +808,11 @@ static void find_functions(struct ab_code *k, struct functions *all)
 			   read_definition(k, x, &t, &f)) {
 			f.is_own = is_plain &&
 				   may_be_own(k, &f, &t, depth, is_marked);
+			/* it is called by the name of the class */
+			if (class.len && ab_code_is_constructor(k, &f.name)) {
+				f.name = class;
+				f.is_own = false;
+			}
 			if (ab_code_is_text(k, &t, "def"))
 				is_marked = false;
 			if (all->count < MAX_FUNCTIONS) {
@@ -906,13 +838,13 @@ void ab_code_find_params(struct ab_code *k)
 	if (!(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PHP | AB_PERL |
 			 AB_LUA | AB_AWK | AB_OTHER)) ||
 	    (k->lang == AB_OTHER && strcmp(k->name, "r") != 0) ||
-	    !may_define(k))
+	    !ab_code_may_define(k))
 		return;
 	all = ab_check_alloc(k->c, sizeof(*all));
 	if (!all)
 		return;
 	all->count = all->link_count = 0;
-	all->has_names = calls_by_name(k);
+	all->has_names = ab_code_calls_by_name(k);
 	k->functions = all;
 	find_functions(k, all);
 	for (; all->count && ab_lexer_next(&k->x, &t);
@@ -925,13 +857,15 @@ void ab_code_find_params(struct ab_code *k)
 		if (!f)
 			continue;
 		see_use(k, f, k->x, &last[0]);
-		if (is_of_module(k, &last[0], &last[1]) ||
+		if ((is_of_module(k, &last[0], &last[1]) &&
+		     !(k->lang == AB_JS && f->is_method)) ||
+		    ab_code_is_text(k, &last[0], "class") ||
 		    ab_code_is_text(k, &last[0], "def") ||
 		    ab_code_is_text(k, &last[0], "sub") ||
 		    ab_code_is_text(k, &last[0], "function"))
 			continue;
 		f->is_called = true;
-		read_call(k, all, k->x, f);
+		read_call(k, all, ab_code_behind_new(k), f);
 	}
 	/* who calls it is not seen */
 	for (uint32_t i = 0; i < all->count; i++) {

@@ -69,6 +69,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_sed.c \
 	lib/guard/code_table.c \
 	lib/guard/code_tasks.c \
+	lib/guard/code_tricks.c \
 	lib/guard/code_value.c \
 	lib/guard/code_variable.c \
 	lib/guard/code_walk.c \
