@@ -303,11 +303,20 @@ static void give_rest(struct ab_code *k, struct ab_lexer x,
 		      const struct ab_token *to)
 {
 	struct ab_named *n = ab_code_add_named(k, to);
+	struct ab_lexer made = x;
 	struct ab_token t;
+	struct ab_made m;
 	struct ab_word w;
 
 	if (!n)
 		return;
+	/* sys.executable, os.path.join("a", "b") */
+	if (ab_code_read_made(k, &made, &m) && ends_argument(k, made) &&
+	    m.count == 1 && !m.is_list && ab_made_is_known(&m)) {
+		ab_code_add_value(k, n, &m.words[0], false);
+		k->last = NULL;
+		return;
+	}
 	if (!ab_lexer_next(&x, &t) || t.kind != AB_TOKEN_STRING ||
 	    t.quote == 'w' || !ends_argument(k, x) || !ab_code_word(k, &t, &w))
 		n->is_cut = true;

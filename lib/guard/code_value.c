@@ -741,6 +741,29 @@ void ab_code_read_late(struct ab_code *k)
 	}
 }
 
+/* [sys.executable, "-m", x]: the element begins with it. */
+static bool put_own(struct value *v, const struct ab_token *t)
+{
+	const struct ab_word *text = v->k->text;
+	uint32_t at = t->at;
+	struct ab_word w;
+	char before;
+
+	if (t->kind != AB_TOKEN_WORD || v->has_word || !v->depth ||
+	    !ab_code_is_sign(v->k, &v->last, '.') ||
+	    !ab_code_own_program(v->k, t, &w))
+		return false;
+	while (at && (ab_code_is_letter(text->text[at - 1]) ||
+		      text->text[at - 1] == '.'))
+		at--;
+	before = ab_code_last_byte(text, &at);
+	if (!before || !memchr("[(,", before, 3))
+		return false;
+	v->has_other = false;
+	put(v, &w, ab_code_piece(v->k, &v->joint, t, true));
+	return true;
+}
+
 char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name, enum ab_setting kind)
 {
@@ -783,7 +806,7 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 			goes_on = go_on(&v, &x);
 		else if (is_text)
 			put_string(&v, x, &t);
-		else
+		else if (!put_own(&v, &t))
 			goes_on = put_other(&v, x, &t, ch);
 		if (is_text)
 			v.is_call = false;

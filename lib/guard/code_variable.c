@@ -28,12 +28,13 @@ static bool is_here(const struct ab_code *k, const struct ab_token *t,
 	       (k->lang == AB_JS && ab_code_is_text(k, t, "__dirname"));
 }
 
-/* os.sep, File::SEPARATOR */
+/* os.sep, File::SEPARATOR, sys.executable */
 static bool constant(struct ab_code *k, const struct ab_token *t,
 		     const struct ab_token *owner, struct ab_made *m)
 {
 	static const char *const slashes[] = { "sep", "SEPARATOR",
 					       "DIRECTORY_SEPARATOR" };
+	struct ab_word own;
 
 	if (ab_code_is_one_of(k, t, slashes, AB_ARRAY_LEN(slashes)) &&
 	    (owner->len || k->lang == AB_PHP))
@@ -42,6 +43,9 @@ static bool constant(struct ab_code *k, const struct ab_token *t,
 		ab_made_text(k, m, "..");
 	else if (ab_code_is_text(k, t, "HOME") && k->lang == AB_JS)
 		ab_made_home(k, m);
+	else if (ab_code_own_program(k, t, &own) &&
+		 (owner->len || k->lang == AB_PHP))
+		ab_made_word(k, m, &own);
 	else
 		return false;
 	return true;
