@@ -41,6 +41,27 @@ static inline bool is_sort(const char *want, const char *sort)
 	return *want == '%' && want[1] == sort[1] && !strcmp(want, sort);
 }
 
+/* It has an address of what changes repositories that others see. */
+static bool is_forge(const char *text, uint32_t len)
+{
+	static const char *const names[] = { "api.github.com/",
+					     "uploads.github.com/",
+					     "api.bitbucket.org/",
+					     "/api/v1/repos/" };
+
+	if (!memmem(text, len, "://", 3) || memmem(text, len, "/graphql", 8) ||
+	    memmem(text, len, "localhost", 9) ||
+	    memmem(text, len, "127.0.0.1", 9))
+		return false;
+	if (memmem(text, len, "gitlab", 6) && memmem(text, len, "/api/v4/", 8))
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (memmem(text, len, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
 static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
@@ -57,6 +78,9 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 
 		return t->kind == AB_TOKEN_STRING && ab_value_is_metadata(&s);
 	}
+	if (is_sort(want, "%forge"))
+		return t->kind == AB_TOKEN_STRING &&
+		       is_forge(w->text + t->at, t->len);
 	if (is_sort(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
 	if (is_sort(want, "%var"))
