@@ -86,6 +86,26 @@ static bool tcl_word(struct ab_check *c, const struct ab_word *text,
 	return true;
 }
 
+/* $env(HOME)/x */
+static void tcl_home(struct ab_check *c, struct ab_word *w)
+{
+	static const char mark[] = "$env(HOME)";
+	const struct ab_known_path *home = &c->place->home;
+	uint32_t n = sizeof(mark) - 1;
+	char *text;
+
+	if (w->len < n || memcmp(w->text, mark, n) != 0 || !home->text ||
+	    w->hole_count)
+		return;
+	text = ab_check_alloc(c, home->len + w->len);
+	if (!text)
+		return;
+	memcpy(text, home->text, home->len);
+	memcpy(text + home->len, w->text + n, w->len - n);
+	*w = (struct ab_word){ .text = text, .len = home->len + w->len - n,
+			       .span = w->span };
+}
+
 /* file delete -force -- a b, file rename a b, open a w: the files. */
 static void tcl_files(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *text, uint32_t from, uint32_t n)
@@ -114,6 +134,7 @@ static void tcl_files(struct ab_check *c, const struct ab_use *use,
 			continue;
 		at = (uint32_t)(hit - text->text) + (uint32_t)len;
 		while (tcl_word(c, text, &at, from + n, &w)) {
+			tcl_home(c, &w);
 			if (!w.len || memchr("-$[", *w.text, 3))
 				continue;
 			if (role == AB_ROLE_READ && count) {
