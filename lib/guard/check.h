@@ -183,6 +183,7 @@ struct ab_check {
 	const struct ab_shell_function *defining;
 	bool defining_traps; /* there was a trap when it began */
 	bool is_exporting; /* functions, to callers that are not seen */
+	uint32_t printed; /* bytes that were followed through programs */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

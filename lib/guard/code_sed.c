@@ -7,6 +7,7 @@
 
 #include "guard/check.h"
 #include "guard/command.h"
+#include "guard/prints.h"
 
 struct code {
 	struct ab_check *c;
@@ -211,4 +212,6 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		ab_check_flow(c, use, AB_SINK_CODE,
 			      ab_word_taint(text) & ~(uint32_t)AB_TAINT_VAR,
 			      text);
+	if (AB_UNLIKELY(c->has_files) && c->run && use->program)
+		ab_sed_in_place(c, use, text);
 }

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "guard/command.h"
+#include "guard/prints.h"
 
 #include <string.h>
 
@@ -255,8 +256,9 @@ static const struct ab_word *known_output(struct ab_check *c,
 		return m->output;
 	if (m->argc && ab_shell_output(c->run, m->argv, m->argc, room))
 		return room;
-	if (m->argc == 1 && m->builtin == AB_BUILTIN_CAT)
-		return in->text;
+	if (ab_prints(c, m->argv, m->argc, in->text, room) ||
+	    ab_prints_of(c, m->argv, m->argc, in->text, room))
+		return room;
 	return NULL;
 }
 
@@ -293,7 +295,9 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		ab_file_pipe(c, &out->target);
 		return;
 	}
-	known = known && known->len ? known : NULL;
+	/* what a filter makes of one of several texts stays one of those */
+	if (known && !known->len && (m->output || !known->hole_count))
+		known = NULL;
 	if (is_append(out))
 		ab_file_append(c, &out->target, c->out_taint, known);
 	else

@@ -89,6 +89,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/match.c lib/guard/near.c \
 	lib/guard/names.c \
 	lib/guard/outs.c \
+	lib/guard/prints.c lib/guard/prints.h \
+	lib/guard/prints_sed.c \
 	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \
 	lib/guard/pack_program.c \
 	lib/guard/pack_read.c \

@@ -616,6 +616,8 @@ static void stdin_shell(struct ab_check *c, const struct ab_use *use,
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
 {
+	/* what made it is a filter, also where it is known what that made */
+	uint32_t made = use->in_taint & (AB_TAINT_DECODE | AB_TAINT_PICK);
 	uint32_t taint = use->in_taint;
 
 	if (!use->has_stdin || !reads_stdin(use, role))
@@ -633,14 +635,15 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 			ab_check_flow(c, use, AB_SINK_SHELL, taint, NULL);
 		else
 			ab_check_flow(c, use, AB_SINK_SHELL,
-				      part_taint(taint, 1), NULL);
+				      part_taint(taint, 1) | made, NULL);
 		break;
 	case AB_ROLE_STDIN_CODE:
 		if (use->in_text)
 			ab_run_code(c, use, role, use->in_text);
 		/* what is compiled does not run yet */
 		if (strcmp(role->text, "source") != 0)
-			ab_check_flow(c, use, AB_SINK_CODE, taint, NULL);
+			ab_check_flow(c, use, AB_SINK_CODE, taint | made,
+				      NULL);
 		break;
 	case AB_ROLE_STDIN_TEXT:
 		if (use->in_text)

@@ -16,6 +16,7 @@
 #include "guard/command.h"
 #include "guard/git.h"
 #include "guard/path.h"
+#include "guard/prints.h"
 #include "guard/decision.h"
 
 #define CWD AB_SHELL_CWD
@@ -377,20 +378,20 @@ static void act_dir(struct ab_check *c, const struct ab_shell_command *m,
 	ab_shell_reading_join(c->run, &readings);
 }
 
-/* `cat x` of a file that the text wrote, and what goes through `tee`. */
-static const struct ab_word *known_output(struct ab_check *c,
-					  const struct ab_shell_command *m,
-					  const struct ab_word *argv,
-					  uint32_t argc,
-					  const struct ab_input *in)
+/* What goes on into a stream, where that is known. */
+static void tell_output(struct ab_check *c, const struct ab_word *argv,
+			uint32_t argc, const struct ab_input *in)
 {
-	const struct ab_word *w;
+	struct ab_word text, *stays;
 
-	if (m->builtin == AB_BUILTIN_CAT && argc == 2 && c->has_files) {
-		w = ab_file_content(c, &argv[1]);
-		return w && w->len ? w : NULL;
-	}
-	return ab_word_equals(argv, "tee") ? in->text : NULL;
+	if (AB_LIKELY(!in->text && !c->has_files) ||
+	    !ab_prints(c, argv, argc, in->text, &text))
+		return;
+	stays = ab_check_alloc(c, sizeof(*stays));
+	if (!stays)
+		return;
+	*stays = text;
+	ab_shell_tell(c->run, stays);
 }
 
 /* What the command does in the directory at hand. */
@@ -418,7 +419,8 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
 	if (AB_UNLIKELY(m->place.out && m->argc)) {
-		ab_shell_tell(c->run, known_output(c, m, argv, argc, in));
+		if (!out)
+			tell_output(c, argv, argc, in);
 		if (AB_UNLIKELY(m->place.out == c->noted))
 			ab_git_note_else(c, m);
 	}
