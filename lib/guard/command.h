@@ -266,6 +266,11 @@ struct ab_input {
 void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 		     uint32_t count, bool is_empty, struct ab_input *in,
 		     const struct ab_shell_redir **out);
+/* Stdin is opened by one redirection, as a file of its own. */
+bool ab_is_file_input(const struct ab_shell_redir *r, uint32_t count);
+/* read x <f, and $(<f), which prints it: the shell is told what is in it. */
+void ab_tell_input(struct ab_check *c, const struct ab_shell_command *m,
+		   const struct ab_input *in);
 /* Those of a command; the last file that stdout goes to, or NULL. */
 const struct ab_shell_redir *
 ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,

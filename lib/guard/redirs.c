@@ -7,11 +7,12 @@
 #include "config.h"
 
 #include "guard/command.h"
-#include "guard/prints.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
+#include "guard/files.h"
+#include "guard/prints.h"
 
 /* --- what comes in, and the paths --------------------------------------- */
 
@@ -134,6 +135,32 @@ bool ab_has_stdout(const struct ab_shell_command *m)
 			return false;
 	}
 	return true;
+}
+
+#define AB_READERS                                                      \
+	(AB_BUILTIN(READ) | AB_BUILTIN(MAPFILE) | AB_BUILTIN(READARRAY) |  \
+	 AB_BUILTIN(COMMAND) | AB_BUILTIN(BUILTIN))
+
+bool ab_is_file_input(const struct ab_shell_redir *r, uint32_t count)
+{
+	return count == 1 && r->kind == AB_REDIR_READ && r->fd == 0 &&
+	       ab_file_fd(&r->target) < 0 && !ab_is_stdin_name(&r->target);
+}
+
+void ab_tell_input(struct ab_check *c, const struct ab_shell_command *m,
+		   const struct ab_input *in)
+{
+	const struct ab_stream *out = m->place.out;
+
+	if (!c->is_one_pass || !ab_is_file_input(m->redirs, m->redir_count))
+		return;
+	if ((UINT64_C(1) << m->builtin) & AB_READERS)
+		ab_shell_tell_input(c->run, in->text);
+	else if (!m->argc && !m->assign_count && out &&
+		 out->kind == AB_STREAM_COMMAND &&
+		 m->span.begin <= out->span.begin + 3 &&
+		 m->span.end + 2 >= out->span.end)
+		ab_shell_tell(c->run, in->text);
 }
 
 static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,

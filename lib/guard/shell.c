@@ -402,8 +402,11 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	struct ab_check *c = &v->check;
 	const struct ab_shell_redir *out = NULL;
 
-	if (AB_UNLIKELY(m->redir_count))
+	if (AB_UNLIKELY(m->redir_count)) {
 		out = ab_check_command_redirs(c, m, argv, argc, in);
+		if (in->text && c->has_files)
+			ab_tell_input(c, m, in);
+	}
 	if (AB_LIKELY(!m->callee) || m->callee->is_perhaps)
 		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
 	if (c->has_names)
@@ -596,6 +599,9 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if (in.has && s->in) {
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
+		if (in.text && !is_split && c->is_one_pass &&
+		    ab_is_file_input(s->redirs, s->redir_count))
+			s->in->value = in.text;
 		pass_note(s);
 	}
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;

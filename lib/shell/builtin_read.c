@@ -57,6 +57,8 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 		word = r->kind >= AB_REDIR_HERE_DOC ?
 			       &r->target :
 			       ab_builtin_proc_text(&r->target);
+		if (!word && r->kind == AB_REDIR_READ)
+			word = run->input;
 	}
 	return word;
 }
@@ -257,6 +259,41 @@ static uint32_t next_piece(const struct cut *cut, const struct ab_word *in,
 	return i;
 }
 
+#define MAX_HOMES 16 /* in one text */
+
+/* What is not known of it are homes, which end no line. */
+static bool has_known_lines(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (w->holes[i].kind != AB_HOLE_HOME || i == MAX_HOMES)
+			return false;
+	}
+	return true;
+}
+
+/* A line of such a text. */
+static struct ab_word line_of(struct ab_shell_run *run,
+			      const struct ab_word *in, uint32_t at,
+			      uint32_t len)
+{
+	struct ab_word w = { .text = in->text + at, .len = len,
+			     .span = ab_word_span(in, at, len) };
+	struct ab_hole *holes =
+		in->hole_count ? ab_run_low(run, in->hole_count *
+							 sizeof(*holes)) :
+				 NULL;
+
+	for (uint32_t i = 0; holes && i < in->hole_count; i++) {
+		if (in->holes[i].at < at ||
+		    in->holes[i].at + in->holes[i].len > at + len)
+			continue;
+		holes[w.hole_count] = in->holes[i];
+		holes[w.hole_count++].at -= at;
+	}
+	w.holes = holes;
+	return w;
+}
+
 /* The elements of a[] that `read -a` and mapfile make of a known text. */
 static const struct value *read_array(struct ab_shell_run *run,
 				      const struct ab_word *in,
@@ -265,8 +302,9 @@ static const struct value *read_array(struct ab_shell_run *run,
 	struct ab_stream *origin = ab_run_blend(run, in, 1);
 	struct fields f = { 0 };
 
-	if (in->hole_count || (!cut->is_lines &&
-			       memchr(in->text, '\\', in->len)))
+	if (cut->is_lines ? !has_known_lines(in) :
+			    in->hole_count ||
+				    memchr(in->text, '\\', in->len))
 		return ab_run_unknown(run, origin);
 	for (uint32_t at = 0; at < in->len;) {
 		uint32_t end = next_piece(cut, in, &at), last = end;
@@ -278,9 +316,7 @@ static const struct value *read_array(struct ab_shell_run *run,
 		w = ab_fields_new(run, &f);
 		if (!w)
 			return ab_run_unknown(run, origin);
-		w->text = in->text + at;
-		w->len = last - at;
-		w->span = ab_word_span(in, at, last - at);
+		*w = line_of(run, in, at, last - at);
 		at = end + 1;
 	}
 	return ab_run_array(run, f.words, f.count);
@@ -518,9 +554,9 @@ static const struct value *any_line(struct ab_shell_run *run,
 	struct cut cut;
 	const struct value *all = NULL;
 	uint32_t end = in->len, count = 0;
-	struct ab_word w = *in;
+	struct ab_word w;
 
-	if (in->hole_count || memchr(in->text, '\\', in->len) ||
+	if (!has_known_lines(in) || memchr(in->text, '\\', in->len) ||
 	    !find_ends(run, c, &cut) || !is_whole_condition(run, c))
 		return perhaps(run, origin, read_value(run, c, in));
 	end -= end && in->text[end - 1] == '\n';
@@ -528,10 +564,7 @@ static const struct value *any_line(struct ab_shell_run *run,
 		const char *newline = memrchr(in->text, '\n', end);
 
 		at = newline ? (uint32_t)(newline + 1 - in->text) : 0;
-		w.text = in->text + at;
-		w.len = end - at;
-		w.span = ab_word_span(in, at, w.len);
-		w.map_count = 0;
+		w = line_of(run, in, at, end - at);
 		if (++count > AB_SHELL_READS + 1 ||
 		    has_ends(&cut, w.text, w.len))
 			return perhaps(run, origin, read_value(run, c, in));

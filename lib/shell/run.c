@@ -538,6 +538,11 @@ void ab_shell_tell(struct ab_shell_run *run, const struct ab_word *output)
 	run->output = output;
 }
 
+void ab_shell_tell_input(struct ab_shell_run *run, const struct ab_word *input)
+{
+	run->input = input;
+}
+
 /* Words that stay; NULL: LIMIT. */
 static const struct ab_word *keep_words(struct ab_shell_run *run,
 					const struct ab_word *words,

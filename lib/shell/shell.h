@@ -407,6 +407,9 @@ bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text);
  * not: `cat` of a file that the text wrote. Borrowed for the whole run.
  */
 void ab_shell_tell(struct ab_shell_run *run, const struct ab_word *output);
+/* What the file holds that a redirection gives it as stdin, likewise: `read`
+ * and mapfile read of it. */
+void ab_shell_tell_input(struct ab_shell_run *run, const struct ab_word *input);
 /* The command at hand pushed that text already, by another reading. */
 bool ab_shell_has_pushed(struct ab_shell_run *run, const struct ab_word *text);
 /* After so many readings: what not each of them pushed is perhaps. */

@@ -560,10 +560,9 @@ static void command_done(struct ab_shell_run *run,
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))
 		ab_run_write(run, c->place.out,
-			     !c->argc	? NULL :
 			     c->output	? c->output :
 					  run->output);
-	run->output = NULL;
+	run->output = run->input = NULL;
 	if (c->callee && !skip)
 		visit_callee(run, c);
 	if (pushed)

@@ -271,6 +271,7 @@ struct ab_shell_run {
 	struct visit_frame *top;
 	struct pushed *pushed, **pushed_tail;
 	const struct ab_word *output; /* ab_shell_tell() */
+	const struct ab_word *input;  /* ab_shell_tell_input() */
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
 	uint32_t uncertain;
