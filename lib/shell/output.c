@@ -414,6 +414,93 @@ static bool print_dirname(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* Of the names in w behind those in out[0..len): without `.` and `..`. */
+static uint32_t resolve(char *out, uint32_t len, const struct ab_word *w)
+{
+	for (uint32_t at = 0, end; at < w->len; at = end + 1) {
+		const char *slash = memchr(w->text + at, '/', w->len - at);
+		uint32_t n;
+
+		end = slash ? (uint32_t)(slash - w->text) : w->len;
+		n = end - at;
+		if (!n || (n == 1 && w->text[at] == '.'))
+			continue;
+		if (n == 2 && !memcmp(w->text + at, "..", 2)) {
+			while (len && out[--len] != '/')
+				;
+			continue;
+		}
+		out[len++] = '/';
+		memcpy(out + len, w->text + at, n);
+		len += n;
+	}
+	return len;
+}
+
+/* /, /usr, /home/u and what the directory at hand lies in: no link that the
+   text made stands there. Of what is below nobody knows where it leads. */
+static bool is_near_root(const char *s, uint32_t len, const struct ab_word *cwd)
+{
+	static const char *const tops[] = { "/home/", "/usr/", "/etc/",
+					    "/Users/" };
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < len; i++)
+		count += s[i] == '/';
+	if (count <= 1)
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(tops) && count == 2; i++) {
+		size_t n = strlen(tops[i]);
+
+		if (len > n && !memcmp(s, tops[i], n))
+			return true;
+	}
+	return cwd && cwd->len >= len && !memcmp(s, cwd->text, len) &&
+	       (cwd->len == len || cwd->text[len] == '/');
+}
+
+/* realpath PATH, readlink -f PATH. */
+static bool print_realpath(struct ab_shell_run *run, struct segments *list,
+			   const struct ab_word *argv, uint32_t argc)
+{
+	const struct value *pwd = ab_run_value(run, "PWD", 3);
+	const struct ab_word *w = &argv[argc - 1];
+	const struct ab_word *cwd = pwd->kind == VALUE_SCALAR ? pwd->words
+							      : NULL;
+	bool is_link = ab_word_equals(argv, "readlink");
+	uint32_t len = 0;
+	char *out;
+
+	if ((argc != 3 && (is_link || argc != 2)) || !w->len ||
+	    *w->text == '-' ||
+	    (argc == 3 && (argv[1].len != 2 || argv[1].text[0] != '-' ||
+			   !memchr("fems", argv[1].text[1], 4))))
+		return false;
+	if (w->hole_count == 1 && w->holes->kind == AB_HOLE_HOME &&
+	    w->holes->len == w->len) {
+		ab_segments_add_word(run, list, w, SEGMENT_QUOTED);
+		ab_segments_add(run, list, "\n", 1, w->span, SEGMENT_QUOTED);
+		return true;
+	}
+	if (cwd && (cwd->hole_count || !cwd->len || *cwd->text != '/'))
+		cwd = NULL;
+	if (w->hole_count || (*w->text != '/' && !cwd))
+		return false;
+	out = ab_run_low(run, w->len + (cwd ? cwd->len : 0) + 3);
+	if (!out)
+		return false;
+	if (*w->text != '/')
+		len = resolve(out, 0, cwd);
+	len = resolve(out, len, w);
+	if (!is_near_root(out, len, cwd))
+		return false;
+	if (!len)
+		out[len++] = '/';
+	out[len++] = '\n';
+	ab_segments_add(run, list, out, len, w->span, SEGMENT_QUOTED);
+	return true;
+}
+
 /* basename PATH: its last name. */
 static bool print_basename(struct ab_shell_run *run, struct segments *list,
 			   const struct ab_word *argv, uint32_t argc)
@@ -608,6 +695,9 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 		return print_git_dir(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "basename"))
 		return print_basename(run, list, argv, argc);
+	if (builtin == AB_BUILTIN_NONE && (ab_word_equals(argv, "realpath") ||
+					   ab_word_equals(argv, "readlink")))
+		return print_realpath(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "seq"))
 		return print_seq(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_NONE)
