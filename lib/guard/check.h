@@ -100,6 +100,7 @@ struct ab_given {
 	uint32_t count;
 };
 
+struct ab_parts;  /* files_unpack.c */
 struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
 struct ab_deferred; /* defined.c */
@@ -183,6 +184,7 @@ struct ab_check {
 	const struct ab_shell_function *defining;
 	bool defining_traps; /* there was a trap when it began */
 	bool is_exporting; /* functions, to callers that are not seen */
+	const struct ab_parts *parts; /* of files that were taken apart */
 	uint32_t printed; /* bytes that were followed through programs */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */

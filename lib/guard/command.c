@@ -335,6 +335,9 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 	case AB_ROLE_FETCH:
 		ab_role_each(c, use, role, fetch_word);
 		break;
+	case AB_ROLE_SPLIT:
+		ab_file_split(c, use, role);
+		break;
 	case AB_ROLE_PARSE:
 		ab_role_each(c, use, role, parse_word);
 		break;

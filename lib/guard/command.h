@@ -178,6 +178,9 @@ const struct ab_word *ab_dir_unmoved(struct ab_check *c) AB_COLD;
 /* --- files.c --- */
 /* mkfifo: what anybody writes there, also later, is what it holds. */
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path);
+/* split: what it reads is in files of which the word is how they begin. */
+void ab_file_split(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role);
 /*
  * Files that the text itself writes, by their path: what was put in, or
  * where it came from. is_url: the name is the last component of an address.

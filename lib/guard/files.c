@@ -483,6 +483,7 @@ const struct ab_word *ab_file_kept(struct ab_check *c,
 				   const struct ab_word *path)
 {
 	int32_t fd = ab_file_fd(path);
+	const struct ab_word *w;
 	const char *variable;
 	bool is_exported;
 	uint32_t len;
@@ -492,8 +493,11 @@ const struct ab_word *ab_file_kept(struct ab_check *c,
 	if (is_untold(c, path))
 		return NULL;
 	variable = ab_file_name(c, path, false, &len);
-	return variable ? ab_shell_get(c->run, variable, len, &is_exported)
-			: NULL;
+	if (!variable)
+		return NULL;
+	w = ab_shell_get(c->run, variable, len, &is_exported);
+	return w || AB_LIKELY(!c->parts) ? w
+					 : ab_part_content(c, variable, len);
 }
 
 bool ab_file_is_written(struct ab_check *c, const struct ab_word *path)

@@ -59,6 +59,15 @@ static inline bool ab_file_is_copy(const struct ab_word *content)
 	return content->len > n && !memcmp(content->text, AB_FILE_COPY, n);
 }
 
+/* --- files_run.c --- */
+bool ab_file_is_pattern(const struct ab_word *path);
+/* The pattern from the root on; false: nobody knows where it is. */
+bool ab_file_pattern(struct ab_check *c, const struct ab_word *path,
+		     struct ab_word *all);
+/* The next file of the text, from *i on, that it may take. */
+bool ab_file_taken(struct ab_check *c, const struct ab_word *all, uint32_t *i,
+		   struct ab_word *name);
+
 /* --- files_unpack.c --- */
 /* A directory into which an archive off the network was taken apart. */
 struct ab_tree {
@@ -76,6 +85,9 @@ bool ab_tree_find(struct ab_check *c, const char *variable, uint32_t len,
 		  struct ab_tree *out);
 /* The file was written, or the directory filled, after the last archive. */
 bool ab_tree_mark(struct ab_check *c, const char *variable, uint32_t len);
+/* What a part of a file holds that was split. */
+const struct ab_word *ab_part_content(const struct ab_check *c,
+				      const char *variable, uint32_t len);
 /* What a file holds where an archive may have brought another one; w: what the
    text put in, or NULL. */
 const struct ab_word *ab_tree_content(struct ab_check *c,

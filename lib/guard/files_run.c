@@ -243,31 +243,49 @@ static const struct ab_word *run_text(struct ab_check *c,
 	return content || !c->run ? content : left_text(c, path);
 }
 
+bool ab_file_pattern(struct ab_check *c, const struct ab_word *path,
+		     struct ab_word *all)
+{
+	struct ab_word slash = { .text = "/", .len = 1 }, name, dir;
+	uint32_t from = 0;
+
+	*all = *path;
+	if (path->len > 2 && !memcmp(path->text, "./", 2))
+		from = 2;
+	return *path->text == '/' ||
+	       (c->cwd && !c->cwd->hole_count &&
+		ab_word_slice(c, path, from, path->len, &name) &&
+		ab_file_join(c, c->cwd, &slash, &dir) &&
+		ab_file_join(c, &dir, &name, all));
+}
+
+bool ab_file_taken(struct ab_check *c, const struct ab_word *all, uint32_t *i,
+		   struct ab_word *name)
+{
+	while (*i < c->written_count) {
+		const char *text = c->written[(*i)++] +
+				   sizeof(AB_FILE_PREFIX) - 1;
+
+		*name = (struct ab_word){ .text = text, .span = all->span,
+					  .len = (uint32_t)strlen(text) };
+		if (ab_pattern_may_take(all->text, all->len, text, name->len,
+					c->has_fold))
+			return true;
+	}
+	return false;
+}
+
 /* sh i*: each file that the text wrote and the pattern may take. */
 static void run_taken(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *path)
 {
-	uint32_t skip = sizeof(AB_FILE_PREFIX) - 1, from = 0;
-	struct ab_word all = *path, name = { .span = path->span };
-	struct ab_word slash = { .text = "/", .len = 1 }, dir;
+	struct ab_word all, name;
+	uint32_t i = 0;
 
-	if (path->len > 2 && !memcmp(path->text, "./", 2))
-		from = 2;
-	if (*path->text != '/' &&
-	    (!c->cwd || c->cwd->hole_count ||
-	     !ab_word_slice(c, path, from, path->len, &name) ||
-	     !ab_file_join(c, c->cwd, &slash, &dir) ||
-	     !ab_file_join(c, &dir, &name, &all)))
+	if (!ab_file_pattern(c, path, &all))
 		return;
-	for (uint32_t i = 0; i < c->written_count; i++) {
-		name.text = c->written[i] + skip;
-		name.len = (uint32_t)strlen(name.text);
-		name.holes = NULL;
-		name.hole_count = name.map_count = 0;
-		if (ab_pattern_may_take(all.text, all.len, name.text, name.len,
-					c->has_fold))
-			ab_file_run(c, use, &name);
-	}
+	while (ab_file_taken(c, &all, &i, &name))
+		ab_file_run(c, use, &name);
 }
 
 /* Its name is that of a script, or says nothing. */
@@ -381,7 +399,7 @@ static void run_printed(struct ab_check *c, const struct ab_use *use,
 		ab_file_run(c, use, &name);
 }
 
-static bool is_pattern(const struct ab_word *path)
+bool ab_file_is_pattern(const struct ab_word *path)
 {
 	for (uint32_t i = 0; i < path->hole_count; i++) {
 		if (path->holes[i].kind != AB_HOLE_PATTERN)
@@ -396,7 +414,7 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 	const struct ab_word *content, *one;
 	bool was = c->is_perhaps;
 
-	if (AB_UNLIKELY(c->written_count) && is_pattern(path))
+	if (AB_UNLIKELY(c->written_count) && ab_file_is_pattern(path))
 		run_taken(c, use, path);
 	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
 		run_printed(c, use, path);

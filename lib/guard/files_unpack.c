@@ -3,6 +3,7 @@
  * Archives off the network that are taken apart: any file below may be of one.
  * They are numbered, and what the text writes after one is its own; where both
  * may stand, a file holds both. Refuses to know which names an archive has.
+ * And what `split` made parts of: any part may hold any of it.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "guard/command.h"
+#include "guard/prints.h"
 
 #define LATE_PREFIX " late " /* as long: when that was */
 
@@ -139,4 +141,103 @@ const struct ab_word *ab_tree_content(struct ab_check *c,
 	both = ab_check_alloc(c, sizeof(*both));
 	return both && ab_file_join(c, w, tree.content, both) ? both
 							      : tree.content;
+}
+
+/* --- parts -------------------------------------------------------------- */
+
+/* Files that begin like this one, each by the one before. */
+struct ab_parts {
+	const struct ab_parts *next;
+	const char *variable;
+	uint32_t len;
+	struct ab_word content;
+};
+
+#define MAX_SUFFIX 16 /* bytes of what tells the parts apart */
+
+const struct ab_word *ab_part_content(const struct ab_check *c,
+				      const char *variable, uint32_t len)
+{
+	for (const struct ab_parts *p = c->parts; p; p = p->next) {
+		const char *rest = variable + p->len;
+		uint32_t n = len - p->len;
+
+		if (len <= p->len || n > MAX_SUFFIX ||
+		    memcmp(variable, p->variable, p->len) != 0)
+			continue;
+		if (!memchr(rest + 1, '/', n - 1))
+			return &p->content;
+	}
+	return NULL;
+}
+
+/* part_aa, part_00: what a pattern takes. */
+static void note_part(struct ab_check *c, const struct ab_parts *p,
+		      const char *suffix)
+{
+	char *name = ab_arena_high(c->high, p->len + 3);
+
+	if (!name) {
+		c->is_broken = true;
+		return;
+	}
+	memcpy(name, p->variable, p->len);
+	memcpy(name + p->len, suffix, 3);
+	ab_file_note(c, name, p->len + 2);
+}
+
+static void split_to(struct ab_check *c, const struct ab_use *use,
+		     const struct ab_role *role, const struct ab_word *w)
+{
+	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_DECODE | AB_TAINT_CRED |
+			AB_TAINT_ENV | AB_TAINT_PICK;
+	uint32_t base = use->base[use->program->depth], taint = use->in_taint;
+	const struct ab_word *from = use->in_text;
+	struct ab_parts *p = ab_arena_high(c->high, sizeof(*p));
+	struct ab_word text = { .text = "" };
+
+	(void)role;
+	if (use->operand_count > base &&
+	    !ab_is_stdin_name(&use->words[use->operands[base]])) {
+		from = ab_file_content(c, &use->words[use->operands[base]]);
+		taint = from ? ab_word_taint(from) : 0;
+	}
+	if (!p) {
+		c->is_broken = true;
+		return;
+	}
+	if (!from && !(taint & keep))
+		return;
+	if (from)
+		text = *from;
+	*p = (struct ab_parts){ .next = c->parts };
+	p->variable = ab_file_name(c, w, true, &p->len);
+	if (!p->variable)
+		return;
+	if (!ab_print_more(c, taint & keep, &text) ||
+	    !ab_keep_word(c, &text, &p->content)) {
+		c->is_broken = true;
+		return;
+	}
+	c->parts = p;
+	note_part(c, p, "aa");
+	note_part(c, p, "00");
+	c->file_names = UINT64_MAX; /* they may be called anything */
+}
+
+void ab_file_split(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role)
+{
+	static const struct ab_word plain = { .text = "x", .len = 1 };
+	bool has_prefix = role->select == AB_SEL_NTH &&
+			  use->operand_count - use->base[use->program->depth] >=
+				  role->a;
+
+	for (uint32_t i = 0; i < use->value_count && !has_prefix; i++)
+		has_prefix = role->select == AB_SEL_OPTION &&
+			     (role->mask >> use->values[i].group & 1);
+	if (has_prefix)
+		ab_role_each(c, use, role, split_to);
+	else
+		split_to(c, use, role, &plain);
 }

@@ -99,6 +99,7 @@ enum ab_role_kind {
 	AB_ROLE_EXPAND, /* what it holds goes to its name without the suffix */
 	AB_ROLE_FETCH,	/* gets what an operand on another machine holds */
 	AB_ROLE_PARSE,	/* the file is parsed, which may run a part of it */
+	AB_ROLE_SPLIT,	/* what was read goes in parts into such files */
 	AB_ROLE_STDIN_SHELL,
 	AB_ROLE_STDIN_CODE,
 	AB_ROLE_STDIN_TEXT,

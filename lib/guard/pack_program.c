@@ -383,6 +383,7 @@ static const char *const role_names[] = {
 	[AB_ROLE_LINK] = "link",
 	[AB_ROLE_ALIAS] = "alias",   [AB_ROLE_MOVE] = "move",
 	[AB_ROLE_FETCH] = "fetch",   [AB_ROLE_PARSE] = "parse",
+	[AB_ROLE_SPLIT] = "split",
 };
 
 static int32_t read_selector(struct ab_pack_reader *r, char *s,

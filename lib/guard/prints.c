@@ -37,7 +37,7 @@ bool ab_print_pay(struct ab_check *c, uint32_t bytes)
 }
 
 /* A file, or (NULL) stdin. */
-static void read_one(struct reading *r, const struct ab_word *w)
+static void read_text(struct reading *r, const struct ab_word *w)
 {
 	const struct ab_word *from = !w || ab_is_stdin_name(w)
 					     ? r->in
@@ -59,6 +59,20 @@ static void read_one(struct reading *r, const struct ab_word *w)
 	} else {
 		r->has_other = true;
 	}
+}
+
+/* The same; cat part_*: those of the text, and who knows what else. */
+static void read_one(struct reading *r, const struct ab_word *w)
+{
+	struct ab_word all, name;
+	uint32_t i = 0;
+
+	if (w && AB_UNLIKELY(r->c->written_count) && ab_file_is_pattern(w) &&
+	    ab_file_pattern(r->c, w, &all)) {
+		while (ab_file_taken(r->c, &all, &i, &name))
+			read_text(r, &name);
+	}
+	read_text(r, w);
 }
 
 /* --- head and tail ------------------------------------------------------ */
