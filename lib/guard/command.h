@@ -164,6 +164,7 @@ void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
 
 /* --- dirs.c --- */
 #define AB_CWD_BEFORE " cwd before" /* the last `cd` */
+#define AB_CWD_WORD " cwd word" /* of the last `cd`, where it has a hole */
 /* Where `cd "$(mktemp -d)"` leads: no directory, but like one of those. */
 #define AB_TEMP_DIR "/tmp/tmp.XXXXXXXXXX"
 /* The working directory after `cd WORD`; NULL: unknown. */

@@ -185,6 +185,30 @@ static const struct ab_word *old_dir(struct ab_check *c)
 	return w && !w->hole_count && w->len && *w->text == '/' ? w : NULL;
 }
 
+/* cd "$T": a file there is also called by that word, "$T/x". What is below a
+   new directory stays below it. */
+static void note_word(struct ab_check *c, const struct ab_word *to,
+		      const struct ab_word *cwd)
+{
+	static const struct ab_word none = { .text = "" };
+	static const char base[] = AB_TEMP_DIR;
+	bool is_exported, is_below = to && !to->hole_count && cwd &&
+				     to->len && *to->text != '/' &&
+				     cwd->len > sizeof(base) &&
+				     !memcmp(cwd->text, base, sizeof(base) - 1);
+
+	if (!to || !to->hole_count) {
+		if (is_below || !ab_shell_get(c->run, AB_CWD_WORD,
+					      sizeof(AB_CWD_WORD) - 1,
+					      &is_exported))
+			return;
+		to = &none;
+	}
+	if (!ab_shell_set(c->run, AB_CWD_WORD, sizeof(AB_CWD_WORD) - 1, to,
+			  AB_SHELL_INHERITED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, to);
+}
+
 /* cd, pushd, popd. */
 void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		   const struct ab_word *argv, uint32_t argc)
@@ -197,6 +221,7 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 
 	if (builtin == AB_BUILTIN_POPD) {
 		pop_dir(c);
+		note_word(c, NULL, NULL);
 		return;
 	}
 	for (uint32_t i = 1; i < argc; i++) {
@@ -221,7 +246,10 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
 				   AB_SHELL_INHERITED);
 	c->is_linked &= is_physical;
-	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
+	const struct ab_word *cwd = to ? ab_cwd_after(c, to) : NULL;
+
+	set_cwd(c, cwd);
+	note_word(c, to, cwd);
 	c->is_linked = was_linked;
 }
 

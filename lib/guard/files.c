@@ -118,6 +118,42 @@ static const char *nowhere_path(struct ab_check *c, const struct ab_word *path,
 	return out;
 }
 
+/* After cd "$T": x is "$T/x". The text is seen from there or, of a new
+   directory, begins with what stands for that. NULL: it is not there. */
+static const char *dir_path(struct ab_check *c, const char *text, uint32_t *len)
+{
+	static const char base[] = AB_TEMP_DIR;
+	bool is_exported, is_temp = *text == '/';
+	const struct ab_word *w = ab_shell_get(c->run, AB_CWD_WORD,
+					       sizeof(AB_CWD_WORD) - 1,
+					       &is_exported);
+	uint32_t skip = is_temp ? sizeof(base) - 1 : 0, n;
+	const char *dir;
+	char *out;
+
+	if (!w || w->hole_count != 1)
+		return NULL;
+	skip += is_temp ? w->len : 0;
+	while (!is_temp && *len - skip > 2 && !memcmp(text + skip, "./", 2))
+		skip += 2;
+	dir = holed_path(c, w, &n);
+	if (!dir || *len <= skip)
+		return NULL;
+	if (is_temp && (text[skip] != '/' ||
+			memcmp(text + skip - w->len, w->text, w->len) != 0))
+		return NULL;
+	out = ab_check_alloc(c, n + *len - skip + 2);
+	if (!out)
+		return NULL;
+	memcpy(out, dir, n);
+	if (!is_temp)
+		out[n++] = '/';
+	memcpy(out + n, text + skip, *len - skip);
+	*len = n + *len - skip;
+	out[*len] = '\0';
+	return out;
+}
+
 const char *ab_file_name(struct ab_check *c, const struct ab_word *path,
 			 bool is_kept, uint32_t *len)
 {
@@ -125,8 +161,19 @@ const char *ab_file_name(struct ab_check *c, const struct ab_word *path,
 	const char *text = ab_path_text(c, path, &n);
 	char *name;
 
+	if (text && AB_UNLIKELY(n > sizeof(AB_TEMP_DIR) &&
+				!memcmp(text, "/tmp/tmp.X", 10))) {
+		const char *other = dir_path(c, text, &n);
+
+		text = other ? other : text;
+	}
 	if (!text)
 		text = holed_path(c, path, &n);
+	if (!text && !c->cwd && !path->hole_count && path->len &&
+	    !memchr("/~", *path->text, 2)) {
+		n = path->len;
+		text = dir_path(c, path->text, &n);
+	}
 	if (!text && !c->cwd)
 		text = nowhere_path(c, path, &n);
 	if (!text)
