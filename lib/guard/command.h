@@ -66,6 +66,11 @@ bool ab_takes_script(struct ab_check *c, const struct ab_use *use);
 /* Where options say that the program writes, whatever program it is. */
 void ab_check_outs(struct ab_check *c, const struct ab_use *use);
 
+/* --- transfer.c --- */
+/* Commands of ftp and its kind: the files that they send. */
+void ab_check_transfer(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *text);
+
 /* --- code_sed.c --- */
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text);

@@ -111,6 +111,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/stdin.c \
 	lib/guard/lexer.c \
 	lib/guard/text.c lib/guard/text.h \
+	lib/guard/transfer.c \
 	lib/guard/traps.c \
 	lib/guard/typed.c \
 	lib/guard/value.c lib/guard/value_secret.c \

@@ -516,6 +516,8 @@ static void text_word(struct ab_check *c, const struct ab_use *use,
 	ab_check_flow(c, use, AB_SINK_TEXT,
 		      part_taint(ab_word_taint(w), w->len), w);
 	ab_check_text(c, role->text, w);
+	if (AB_UNLIKELY(!strcmp(role->text, "escape")))
+		ab_check_transfer(c, use, w);
 }
 
 void ab_run_text(struct ab_check *c, const struct ab_use *use,
@@ -648,6 +650,8 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 	case AB_ROLE_STDIN_TEXT:
 		if (use->in_text)
 			ab_check_text(c, role->text, use->in_text);
+		if (use->in_text && !strcmp(role->text, "escape"))
+			ab_check_transfer(c, use, use->in_text);
 		/* a manifest says what is to be and runs nothing here; of a
 		   transfer or a mail only the escapes to a shell do, and what
 		   goes over a wire is mostly no statement */
