@@ -449,6 +449,81 @@ static bool has_shifted(struct ab_shell_run *run, struct visit_frame *f)
 	       (f->cmd->end - f->cmd->begin) * MAX_SHIFTS <= MAX_SIZE;
 }
 
+/* The next word of a plain condition, without the quotes around it. */
+static bool test_word(const char *s, uint32_t n, uint32_t *at,
+		      struct ab_word *out)
+{
+	uint32_t from;
+
+	while (*at < n && s[*at] == ' ')
+		++*at;
+	from = *at;
+	while (*at < n && (ab_shell_name[(unsigned char)s[*at]] ||
+			   memchr("\"'${}[]=!/.-_:", s[*at], 14)))
+		++*at;
+	if (*at < n && s[*at] != ' ')
+		return false;
+	*out = (struct ab_word){ .text = s + from, .len = *at - from };
+	if (out->len > 1 && (s[from] == '"' || s[from] == '\'') &&
+	    s[*at - 1] == s[from]) {
+		out->text++;
+		out->len -= 2;
+	}
+	return out->len && !memchr(out->text, '"', out->len) &&
+	       !memchr(out->text, '\'', out->len);
+}
+
+/* The name in $NAME and ${NAME}; false: it is something else. */
+static bool test_name(struct ab_word *w)
+{
+	bool has_braces = w->len > 3 && w->text[1] == '{' &&
+			  w->text[w->len - 1] == '}';
+	uint32_t skip = 1 + has_braces;
+
+	if (w->len < 2 || *w->text != '$')
+		return false;
+	w->text += skip;
+	w->len -= skip + has_braces;
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (!ab_shell_name[(unsigned char)w->text[i]])
+			return false;
+	}
+	return w->text[0] > '9';
+}
+
+/* until [ "$d" = / ]: behind it d is that, if no break was first. */
+static void note_end(struct ab_shell_run *run, const struct visit_frame *f)
+{
+	bool is_until = f->cmd->kind == CMD_UNTIL;
+	const struct cmd *cond = f->cmd->clauses ? f->cmd->clauses->cond : NULL;
+	const struct value *value, *now;
+	struct ab_word begin, name, sign, to;
+	const char *s;
+	uint32_t at = 0, n;
+
+	if ((!is_until && f->cmd->kind != CMD_WHILE) || !cond || cond->next ||
+	    (cond->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND)) ||
+	    (cond->kind != CMD_SIMPLE && cond->kind != CMD_COND))
+		return;
+	s = (const char *)f->tree->text + cond->begin;
+	n = cond->end - cond->begin;
+	if (!test_word(s, n, &at, &begin) || !test_word(s, n, &at, &name) ||
+	    !test_word(s, n, &at, &sign) || !test_word(s, n, &at, &to) ||
+	    !(ab_word_equals(&begin, "[") || ab_word_equals(&begin, "[[") ||
+	      ab_word_equals(&begin, "test")) ||
+	    !(is_until ? ab_word_equals(&sign, "=") ||
+				 ab_word_equals(&sign, "==") :
+			 ab_word_equals(&sign, "!=")) ||
+	    memchr(to.text, '$', to.len) || !test_name(&name) ||
+	    ab_word_equals(&name, "PWD"))
+		return;
+	to.span = ab_tree_span(f->tree, cond->begin, cond->end);
+	value = ab_run_scalar(run, &to);
+	now = ab_run_value(run, name.text, name.len);
+	ab_run_assign(run, name.text, name.len,
+		      ab_run_either(run, now->origin, value, now), 0);
+}
+
 static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct value *last = ab_run_value(
@@ -464,6 +539,7 @@ static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 	run->uncertain--;
 	run->factor = f->factor;
 	leave_item(run, f, last);
+	note_end(run, f);
 	finish(run, f);
 }
 
