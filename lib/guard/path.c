@@ -500,12 +500,20 @@ static uint64_t dir_class(const struct ab_check *c, const struct path *p,
 	bool above;
 
 	*is_below = false;
-	if (ab_path_is_home(c, p, count))
+	if (ab_path_is_home(c, p, count) ||
+	    (count == 2 && p->from == FROM_ROOT && p->parts[0].kind == 1 &&
+	     (ab_part_may_be(p, &p->parts[0], "home", 4) ||
+	      ab_part_may_be(p, &p->parts[0], "Users", 5))))
 		mask |= AB_CLASS(HOME);
 	if (p->from != FROM_ROOT)
 		return mask;
 	if (!count)
 		return mask | AB_CLASS(ROOT);
+	/* /h?me and all that is in it */
+	if (count == 1 && is_content && p->parts[0].kind == 1 &&
+	    (ab_part_may_be(p, &p->parts[0], "home", 4) ||
+	     ab_part_may_be(p, &p->parts[0], "Users", 5)))
+		mask |= AB_CLASS(TOP);
 	if (count == 1 && is_top(&p->parts[0]) &&
 	    !(is_content && part_is(&p->parts[0], "tmp")))
 		mask |= AB_CLASS(TOP);
