@@ -171,13 +171,20 @@ const uint8_t *ab_content_database(const ab_content_window *w,
 bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
 		       const uint8_t *pass, const uint8_t *pass_end);
 
-/* content_config.c: twelve bytes of three kinds in no order, which nobody
-   types as a sample */
+/* content_made.c: twelve bytes of three kinds in no order, which nobody types
+   as a sample */
 bool ab_content_is_made(const uint8_t *p, const uint8_t *end);
 /* The same, or longer, of two kinds: hexadecimal, or small letters */
 bool ab_content_is_generated(const uint8_t *p, const uint8_t *end);
-/* Behind "</name><value>", in one line or two, as Hadoop and property lists
-   have it; NULL when it is not there. */
+/* The same with signs, of which a language has each as well */
+bool ab_content_is_mixed(const uint8_t *p, const uint8_t *end);
+/* Forty bytes of any kind, in which words may be by chance */
+bool ab_content_is_shuffled(const uint8_t *p, const uint8_t *end);
+/* "abcdefgh1234": most bytes are one more than the one before */
+bool ab_content_counts(const uint8_t *p, size_t n);
+
+/* content_config.c: behind "</name><value>", in one line or two, as Hadoop and
+   property lists have it; NULL when it is not there. */
 const uint8_t *ab_content_next_element(const ab_content_window *w,
 				       const uint8_t *p);
 
