@@ -64,10 +64,51 @@ static const uint8_t *open_quote(const uint8_t *p, const uint8_t *hi,
 	return p;
 }
 
+/* The same, with what languages have before a string or around it. */
+static const uint8_t *open_string(const ab_content_window *w,
+				  const uint8_t *p, uint8_t *quote)
+{
+	static const char *const fronts[] = {
+		"@",	   "b",		   "r",	     "u",     "L",
+		"[]byte(", "Buffer.from(", "bytes(", "new(",  "String(",
+		"b(",	   "SecretStr(",   "Secret(", "Fernet(", "Fernet(b",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
+		const uint8_t *end = p + strlen(fronts[i]);
+
+		if (ab_content_at(w, p, fronts[i], false) && end < w->hi &&
+		    ab_content_class('Q', *end))
+			return open_quote(end, w->hi, quote);
+	}
+	return open_quote(p, w->hi, quote);
+}
+
+/*
+ * The string behind a declaration's type, which stands between ':' or a blank
+ * and '=': name: &'static str = "v", name: String? = "v", name string = "v".
+ */
+static const uint8_t *typed(const ab_content_window *w, const uint8_t *p,
+			    uint8_t *quote)
+{
+	const uint8_t *end = p;
+
+	while (end < w->hi && end - p < 32 &&
+	       (ab_content_class('.', *end) || is_one_of("&'?<>[] *", *end)) &&
+	       *end != '=')
+		end++;
+	/* in base64 nothing is before the '=', and a string is no type */
+	if (end == w->hi || *end != '=' || end == p || end[-1] != ' ' ||
+	    is_one_of("'", *blanks(p, end)))
+		return NULL;
+	p = open_string(w, blanks(end + 1, w->hi), quote);
+	return *quote ? p : NULL;
+}
+
 /*
  * The value behind a name: of "name: v", name := "v", "name" => "v",
  * ["name"] = "v", #define name "v", f("name", "v"), name("v"),
- * <name>v</name>, <x key="name">v</x> and name" value="v".
+ * <name>v</name>, <x key="name">v</x>, name" value="v" and name: T = "v".
  * *quote is what has to end it; 0: the line's end.
  */
 static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
@@ -97,11 +138,15 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	}
 	if (is_quoted && p < w->hi && *p == ']')
 		p++;
+	else if (ab_content_at(w, p, "[]", false)) /* an array of C */
+		p += 2;
 	begin = p;
 	p = blanks(p, w->hi);
 	/* as a macro of C or a word of Tcl */
 	if (!*quote && p > begin && p < w->hi && is_one_of("\"'", *p))
 		return open_quote(p, w->hi, quote);
+	if (!*quote && p > begin && ab_content_at(w, p, "string ", false))
+		return typed(w, p, quote);
 	if (ab_content_at(w, p, "value", true))
 		p = blanks(p + 5, w->hi);
 	if (p == w->hi ||
@@ -112,7 +157,12 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	if (p < w->hi && ((p[-1] == '=' && *p == '>') ||
 			  (p[-1] == ':' && *p == '=')))
 		p++;
-	p = open_quote(blanks(p, w->hi), w->hi, quote);
+	else if (!is_quoted && p[-1] == ':') {
+		value = typed(w, p, quote);
+		if (value)
+			return value;
+	}
+	p = open_string(w, blanks(p, w->hi), quote);
 	/* what is no string is an argument's name */
 	return is_quoted && !*quote ? NULL : p;
 }
@@ -299,7 +349,7 @@ static bool is_in_comment(const ab_content_window *w, const uint8_t *p)
 	line = blanks(line ? line + 1 : lo, p);
 	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++) {
 		if (ab_content_at(w, line, marks[i], false))
-			return true;
+			return !ab_content_at(w, line, "#define", false);
 	}
 	return false;
 }
@@ -377,7 +427,8 @@ static bool is_signed(const ab_content_window *w, ab_content_match *m)
 		    is_one_of(";,)]}({[", m->end[-1]))
 			return false;
 	}
-	return ab_content_is_mixed(p, m->end);
+	return ab_content_is_mixed(p, m->end) &&
+	       (m->end - p >= 16 || !is_in_comment(w, w->at));
 }
 
 static bool is_password(const ab_content_window *w, ab_content_match *m)
@@ -400,7 +451,8 @@ bool ab_verify_assign(const ab_content_window *w, ab_content_match *m)
 bool ab_verify_assign_short(const ab_content_window *w, ab_content_match *m)
 {
 	m->end--;
-	return is_password(w, m);
+	/* "bypass" is none */
+	return !ab_content_at(w, w->at - 2, "by", true) && is_password(w, m);
 }
 
 /* client_secret: ..., secretKey: ... */

@@ -85,10 +85,30 @@ static bool has_words(const uint8_t *p, const uint8_t *end)
 	return in_words * 2 >= n;
 }
 
+/* "ch4ng3m3", "Str0ngPa$$w0rd": a word of samples, with digits and signs for
+   letters. */
+static bool is_leet(const uint8_t *p, size_t n)
+{
+	static const char from[] = "0134578$@!", to[] = "oieastbsai";
+	uint8_t plain[32];
+
+	if (n > sizeof(plain))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *at = p[i] ? strchr(from, p[i]) : NULL;
+
+		plain[i] = at ? (uint8_t)to[at - from] : p[i];
+	}
+	return ab_content_has(plain, n, "password") ||
+	       ab_content_has(plain, n, "changeme");
+}
+
+/* Or what is no plain text: of openssl-enc(1), "Salted__". */
 static bool has_sample(const uint8_t *p, size_t n)
 {
-	return ab_content_has(p, n, "pass") || ab_content_has(p, n, "secret") ||
-	       ab_content_has(p, n, "test");
+	return (n > 10 && memcmp(p, "U2FsdGVkX1", 10) == 0) ||
+	       ab_content_has(p, n, "pass") || ab_content_has(p, n, "secret") ||
+	       ab_content_has(p, n, "test") || is_leet(p, n);
 }
 
 /* The base64 of a text that says itself that it is none, as npm shows it, or
@@ -110,17 +130,19 @@ static bool hides_sample(const uint8_t *p, size_t n)
 bool ab_content_is_made(const uint8_t *p, const uint8_t *end)
 {
 	size_t n = (size_t)(end - p);
-	bool upper = false, lower = false, digit = false;
+	bool upper = false, lower = false, digit = false, sign = false;
 
 	for (size_t i = 0; i < n; i++) {
 		upper |= p[i] >= 'A' && p[i] <= 'Z';
 		lower |= p[i] >= 'a' && p[i] <= 'z';
 		digit |= p[i] >= '0' && p[i] <= '9';
+		sign |= kind(p[i]) == '.';
 	}
-	return n >= 12 && n <= 64 && upper && lower && digit &&
-	       ab_content_entropy(p, n) >= 32 && !is_weak(p, end) &&
-	       !ab_content_counts(p, n) && !has_words(p, end) &&
-	       !has_sample(p, n) && !hides_sample(p, n);
+	/* with signs nobody types ten as a sample */
+	return n >= (sign ? 10 : 12) && n <= 64 && upper && lower && digit &&
+	       ab_content_entropy(p, n) >= (n < 12 ? 29 : 32) &&
+	       !is_weak(p, end) && !ab_content_counts(p, n) &&
+	       !has_words(p, end) && !has_sample(p, n) && !hides_sample(p, n);
 }
 
 bool ab_content_is_generated(const uint8_t *p, const uint8_t *end)
@@ -167,8 +189,8 @@ bool ab_content_is_mixed(const uint8_t *p, const uint8_t *end)
 	size_t n = (size_t)(end - p), run_of = 0, in_words = 0;
 	bool has_vowel = false, upper = false, digit = false, lower = false;
 
-	/* without a sign it was judged; shorter ones are what manuals show */
-	if (n < 16 || n > 64 || until(p, end, "$(){}[]<>,;`", n) == end)
+	/* without such a sign it was judged */
+	if (n < 12 || n > 64 || until(p, end, "$(){}[]<>,;`", n) == end)
 		return false;
 	for (const uint8_t *q = p; q < end; q++) {
 		char now = kind(*q);
@@ -187,7 +209,8 @@ bool ab_content_is_mixed(const uint8_t *p, const uint8_t *end)
 			in_words += run_of == 4 ? 4 : 1;
 	}
 	return upper && lower && digit && in_words * 3 <= n &&
-	       pieces(p, end) * 4 > n && ab_content_entropy(p, n) >= 34 &&
+	       pieces(p, end) * 4 > n &&
+	       ab_content_entropy(p, n) >= (n < 16 ? 32 : 34) &&
 	       !is_weak(p, end) && !has_sample(p, n) &&
 	       !has_brackets(p, end) && !ab_content_has(p, n, "://");
 }

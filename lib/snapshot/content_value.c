@@ -419,6 +419,17 @@ static const char *const samples[] = {
 	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
 	"2yotnfzfejr1zcsicmwpaa", "tgzv3jokf0xg5qx2tlkwia",
 	"7fjfp0zbr1ktdrbnfvdmiw", "splxlobezqqybys6wxsbia",
+	/* the manuals of IAM, Spring MVC and Docker */
+	"]35d/{pb9fo9wj", "3s0k_;xh4~8xxi", "h]6eszr}vj*m",
+	"^76525bvhgq",
+	"3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-"
+	"1awxwuwd3z9j1z3puu7rcgdbx",
+	"3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-"
+	"7p73s1dx5in4tatdymyhg9hu2",
+	"49nj1cmql0jkz5s954yi3oex3nedyz0fb0xx14ie39trti4wxv-"
+	"8vxv8rssmk743ojnwacrr2e7c",
+	"1h8aps2yszaiqmz2l3oc5392pgk8e49qhx2aj3nyv0ui0hez2a-"
+	"6qmn92w6bu3jdvnglku58u11a",
 };
 
 #define KIND_UPPER 1u
