@@ -30,6 +30,7 @@
  */
 enum ab_content_mark {
 	AB_MARK_ADO,
+	AB_MARK_CALL,
 	AB_MARK_COMMAND,
 	AB_MARK_CURL,
 	AB_MARK_DISCORD,
@@ -194,7 +195,8 @@ bool ab_content_parameter(const ab_content_window *w, const uint8_t *name,
 			  ab_content_match *m);
 
 /* content_key.c, content_login.c, content_param.c, content_lines.c,
-   content_config.c, content_command.c, content_cookie.c: what is no shape */
+   content_config.c, content_call.c, content_command.c, content_cookie.c: what
+   is no shape */
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
@@ -265,6 +267,7 @@ bool ab_verify_seed_phrase(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_model_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_token(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_argument(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_salt(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m);
