@@ -296,7 +296,7 @@ typedef struct ab_content_probe {
 	uint8_t offset;
 } ab_content_probe;
 
-#define AB_CONTENT_ROWS 576
+#define AB_CONTENT_ROWS 640
 typedef struct ab_content_anchors {
 	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];

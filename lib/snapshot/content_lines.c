@@ -81,12 +81,14 @@ static const uint8_t *crypt_end(const uint8_t *p, const uint8_t *hi)
 
 /*
  * A login's hash that is no line of shadow(5): passwd: $6$... of cloud-init,
- * rootpw --iscrypted, password of a preseed, echo 'root:$6$...' | chpasswd.
+ * rootpw --iscrypted, password of a preseed, echo 'root:$6$...' | chpasswd,
+ * useradd -p.
  */
 bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m)
 {
 	static const char *const words[] = { "passwd", "password", "pw",
-					     "crypted", "iscrypted", "root" };
+					     "crypted", "iscrypted", "root",
+					     "-p" };
 	const uint8_t *p = w->at, *word;
 
 	m->end = crypt_end(w->at, w->hi);

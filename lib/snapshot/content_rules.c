@@ -304,6 +304,12 @@ const ab_content_row ab_content_rows[] = {
 	T("vault", 'H', "!hvs.%W{24,300}", 35, MIXED),
 	T("vault", 'H', "!hvb.%W{24,300}", 35, MIXED),
 	T("vault", 'H', "!hvr.%W{24,300}", 35, MIXED),
+	/* what its data is opened with, as it is printed once */
+	T("vault", 'H', "nseal Key %d{1,2}:%b{1,4}%B{43}%E", 40, CASES),
+	T("vault", 'H', "unseal_keys%W{0,8}%q{0,1}%b{0,2}:%s{1,24}-%b{1,4}%q{0,1}%B{43}%E", 40, CASES),
+	T("vault", 'H', "unseal_keys%W{0,8}%q%b{0,2}:%s{0,24}[%s{0,24}%q%B{43}%E", 40, CASES),
+	T("totp-secret", 'M', "?secret=%2{16,64}", 30, DIGIT),
+	T("totp-secret", 'M', "&secret=%2{16,64}", 30, DIGIT),
 	T("onepassword-sa", 'H', "!ops_eyJ%B{250,}", 30, MIXED),
 	T("onepassword-key", 'H', "!A3-%U{6}-%U{11}-%U{5}-%U{5}-%U{5}!", 30, 0),
 	T("onepassword-key", 'H', "!A3-%U{6}-%U{6}-%U{5}-%U{5}-%U{5}-%U{5}!", 30, 0),
@@ -323,6 +329,8 @@ const ab_content_row ab_content_rows[] = {
 	V("k8s-secret-yaml", 'M', "\n---", document, 0, LITERAL | CLEARS(K8S)),
 	T("api-key-header", 'M', "x-api-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%W{32,}", 35, FOLD | CASES | DIGIT),
 	T("api-key-header", 'M', "x-api-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%h{32,64}!", 30, FOLD | DIGIT),
+	T("api-key-header", 'M', "x-auth-token%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%W{32,}", 35, FOLD | CASES | DIGIT),
+	T("api-key-header", 'M', "x-auth-token%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%h{32,64}!", 30, FOLD | DIGIT),
 	V("http-basic-header", 'M', "authorization", http_auth, 30, FOLD | DIGIT),
 
 	V("session-cookie", 'M', "cookie:", cookie, 30, FOLD),
@@ -371,6 +379,8 @@ const ab_content_row ab_content_rows[] = {
 	V("password-assign", 'M', "password%bby%b%Q", made_word, 29, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "convertto-securestring%b%Q", made_word, 29, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "securestring%b-string%b%Q", made_word, 29, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "insecure-password%b", made_word, 29, CASES | DIGIT),
+	T("password-assign", 'M', "<Pass encoding=\"base64\">%E{8,}", 25, CHOSEN),
 	V("secret-assign", 'M', "secret", secret, 32, FOLD | CASES | DIGIT),
 	V("password-argument", 'M', "connect(", argument, 29, 0),
 	V("password-argument", 'M', "mysqli(", argument, 29, 0),
@@ -407,10 +417,15 @@ const ab_content_row ab_content_rows[] = {
 	T("rails-secret", 'M', "secret_key_base:%b{1,8}%q{0,1}%h{128}!", 30, 0),
 	T("rails-secret", 'M', "secret_key_base:%b{1,8}%q{0,1}%B{64}!", 45, CASES | DIGIT),
 	T("rails-secret", 'M', "secret_key%b{1,8}=%b{1,8}%q%h{128}!", 30, 0),
+	T("rails-secret", 'M', "secret_key_base%q{0,1}%b{0,8}=%b{0,8}%q%h{128}!", 30, 0),
+	T("rails-secret", 'M', "secret_token%q{0,1}%b{0,8}=%b{0,8}%q%h{128}!", 30, 0),
 	T("laravel-key", 'M', "app_key=%q{0,1}base64:%B{43}=", 40, FOLD | CASES),
+	T("laravel-key", 'M', "app_key%q,%b{0,4}%qbase64:%B{43}=", 40, FOLD | CASES),
 	T("laravel-key", 'M', "'key'%b{0,16}=>%b{0,8}'base64:%B{43}=", 40, CASES),
 	T("terraform-state", 'M', "\"terraform_version\":", 0, LITERAL | NEEDS(TERRAFORM)),
 	T("terraform-state", 'M', "\"lineage\":", 0, LITERAL | WORD(TERRAFORM)),
+	T("machine-key", 'M', "validationkey=%q%H{64,128}%q", 30, FOLD | DIGIT),
+	T("machine-key", 'M', "decryptionkey=%q%H{48,64}%q", 30, FOLD | DIGIT),
 
 	/* services */
 	T("grafana", 'H', "!glsa_%A{32}_%H{8}!", 30, MIXED),
@@ -420,7 +435,9 @@ const ab_content_row ab_content_rows[] = {
 	T("sentry", 'M', "://%h{32}:%h{32}@", 28, DIGIT),
 	T("sentry", 'H', "!sntrys_eyJ%+{40,}", 30, MIXED),
 	T("sentry", 'H', "!sntryu_%h{64}", 30, 0),
+	T("sentry", 'M', "auth.token=%h{64}!", 30, 0),
 	T("newrelic", 'H', "!NRAK-%U{27}!", 30, 0),
+	T("newrelic", 'M', "license_key%q{0,1}%b{0,4}:%b{0,8}%q{0,1}%l{36}nral", 30, FOLD),
 	V("datadog", 'M', "dd_api", datadog, 28, FOLD | DIGIT),
 	V("datadog", 'M', "dd-api", datadog, 28, FOLD | DIGIT),
 	V("datadog", 'M', "ddapi", datadog, 28, FOLD | DIGIT),
@@ -508,6 +525,7 @@ const ab_content_row ab_content_rows[] = {
 	T("sonar", 'H', "!squ_%h{40}!", 28, 0),
 	T("sonar", 'H', "!sqp_%h{40}!", 28, 0),
 	T("sonar", 'H', "!sqa_%h{40}!", 28, 0),
+	T("sonar", 'M', "sonar.login=%h{40}!", 28, 0),
 	T("typeform", 'H', "!tfp_%.{40,}", 30, MIXED),
 
 	/* a token that is alone in base64, as lists of secrets have it */
@@ -644,6 +662,8 @@ const ab_content_row ab_content_rows[] = {
 	V("api-key-assign", 'M', "apikey", api_key, 30, FOLD | DIGIT),
 	V("api-key-assign", 'M', "encryption_key", token, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "encryptionkey", token, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "fernet_key", token, 32, FOLD | CASES | DIGIT),
+	T("api-key-assign", 'M', "Fernet(%L{0,1}%Q%W{43}=", 35, CASES | DIGIT),
 	V("api-key-assign", 'M', "signing_key", token, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "signingkey", token, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "master_key", token, 32, FOLD | CASES | DIGIT),
@@ -670,6 +690,9 @@ const ab_content_row ab_content_rows[] = {
 	V("api-key-assign", 'M', "_API_KEY", environment, 25, DIGIT),
 	V("api-key-assign", 'M', "SECRET_KEY", environment, 25, DIGIT),
 	V("api-key-assign", 'M', "PRIVATE_KEY", environment, 25, DIGIT),
+	V("api-key-assign", 'M', "ENCRYPTION_KEY", environment, 25, DIGIT),
+	V("api-key-assign", 'M', "SIGNING_KEY", environment, 25, DIGIT),
+	V("api-key-assign", 'M', "MASTER_KEY", environment, 25, DIGIT),
 };
 const size_t ab_content_row_count = AB_ARRAY_LEN(ab_content_rows);
 _Static_assert(AB_ARRAY_LEN(ab_content_rows) <= AB_CONTENT_ROWS,

@@ -419,9 +419,10 @@ static const char *const samples[] = {
 	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
 	"2yotnfzfejr1zcsicmwpaa", "tgzv3jokf0xg5qx2tlkwia",
 	"7fjfp0zbr1ktdrbnfvdmiw", "splxlobezqqybys6wxsbia",
-	/* the manuals of IAM, Spring MVC and Docker */
+	"jbswy3dpehpk3pxp", /* of one-time passwords, "Hello!" */
+	/* the manuals of IAM, Salt, Spring MVC and Docker */
 	"]35d/{pb9fo9wj", "3s0k_;xh4~8xxi", "h]6eszr}vj*m",
-	"^76525bvhgq",
+	"^76525bvhgq", "697adbdc8fe971d09ae4c2a3add7248859c87079",
 	"3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-"
 	"1awxwuwd3z9j1z3puu7rcgdbx",
 	"3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-"

@@ -19,7 +19,7 @@
 #include "content_text.h"
 #include "snapshot/content_internal.h"
 
-#define RULES 196
+#define RULES 198
 #define TEXTS 1024
 
 static ab_content *scanner;
