@@ -354,6 +354,15 @@ static bool is_in_comment(const ab_content_window *w, const uint8_t *p)
 	return false;
 }
 
+/* In a comment that documents what is below it, by its line's first byte. */
+static bool is_in_manual(const ab_content_window *w, const uint8_t *p)
+{
+	const uint8_t *lo = p - w->lo > LINE ? p - LINE : w->lo;
+	const uint8_t *line = memrchr(lo, '\n', (size_t)(p - lo));
+
+	return line && ab_content_at(w, blanks(line + 1, p), "*", false);
+}
+
 static bool is_real(const ab_content_window *w, const ab_content_match *m)
 {
 	return ab_content_is_made(m->value, m->end) &&
@@ -679,7 +688,7 @@ bool ab_verify_salt(const ab_content_window *w, ab_content_match *m)
 	uint8_t quote = 0;
 	const uint8_t *p = assigned(w, m->end - 1, &quote);
 
-	if (!p || !ab_content_class('Q', quote))
+	if (!p || !ab_content_class('Q', quote) || is_in_manual(w, w->at))
 		return false;
 	m->value = p;
 	while (p < w->hi && *p != quote && *p >= ' ' && *p < 0x7f)

@@ -417,6 +417,21 @@ static bool is_sample_server(const uint8_t *server, const uint8_t *end,
 	return false;
 }
 
+/* "a.password,s.host=b.host": statements, as a minifier joins them. */
+static bool is_code(const uint8_t *p, const uint8_t *end)
+{
+	for (; (p = memchr(p, ',', (size_t)(end - p))); p++) {
+		const uint8_t *name = p + 1, *q = name;
+
+		while (q < end && (ab_content_is_word(*q) ||
+				   is_one_of(".$", *q)))
+			q++;
+		if (q > name && q < end && *q == '=')
+			return true;
+	}
+	return false;
+}
+
 /* server=...; ... password=...; the anchor is the last name. */
 bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 {
@@ -424,7 +439,7 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 
 	m->value = m->end;
 	m->end = until(m->value, w->hi, ";\"'<", 256);
-	if (m->end - m->value < 4)
+	if (m->end - m->value < 4 || is_code(m->value, m->end))
 		return false;
 	server = server_of(w, m->end);
 	if (!server)
@@ -502,6 +517,10 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 				  ab_content_class('B', *m->end)))
 		m->end++;
 	if (m->value == p || m->end - m->value < 20)
+		return false;
+	/* a signed token has a rule of its own, which knows samples */
+	if (is_bearer && ab_content_at(w, m->value, "eyJ", false) &&
+	    memmem(m->value, (size_t)(m->end - m->value), ".eyJ", 4))
 		return false;
 	return is_bearer || is_basic(m->value, m->end);
 }

@@ -103,10 +103,12 @@ static bool is_leet(const uint8_t *p, size_t n)
 	       ab_content_has(plain, n, "changeme");
 }
 
-/* Or what is no plain text: of openssl-enc(1), "Salted__". */
+/* Or what is no plain text: of openssl-enc(1), "Salted__"; or a name. */
 static bool has_sample(const uint8_t *p, size_t n)
 {
 	return (n > 10 && memcmp(p, "U2FsdGVkX1", 10) == 0) ||
+	       (n > 4 && (memcmp(p, "urn:", 4) == 0 ||
+			  memcmp(p, "arn:", 4) == 0)) ||
 	       ab_content_has(p, n, "pass") || ab_content_has(p, n, "secret") ||
 	       ab_content_has(p, n, "test") || is_leet(p, n);
 }
