@@ -100,7 +100,10 @@ enum ab_filter_proof {
 	AB_PROOF_PGP, /* nothing but PGP signatures or public keys, armoured */
 	AB_PROOF_ASC, /* the same, or text without anything armoured */
 	AB_PROOF_XML, /* XML without a word of logins: not Maven's servers */
-	AB_PROOF_SEALED /* YAML that has its secrets encrypted or elsewhere */
+	AB_PROOF_SEALED, /* YAML that has its secrets encrypted or elsewhere */
+	AB_PROOF_KEY,	 /* nothing but what PEM or PGP says is public */
+	AB_PROOF_TEXT,	 /* text, where a database or an image has bytes */
+	AB_PROOF_SCHEMA	 /* SQL without a row of data, and no dump */
 };
 #define AB_FILTER_PROOF_MAX 1048576
 

@@ -7,7 +7,8 @@
  * scan's. XML with Maven's name for its settings, as Android and many programs
  * have it: no word with which a login is written stands in it. Kubernetes'
  * secrets: every document is of a kind that has its secrets sealed, or says
- * where they are.
+ * where they are. A database or an image is no text; SQL that makes tables and
+ * puts nothing into them is a program's.
  */
 #include "config.h"
 
@@ -218,6 +219,18 @@ static bool is_all_sealed(const char *p, size_t n)
 	return any && is_closed(&y);
 }
 
+/* Tables and functions, and nothing that puts a row into one. */
+static bool is_schema(const char *p, size_t n)
+{
+	static const char *const words[] = {
+		"insert", "replace into", "merge into", "copy", "load data",
+		"dump",	  "identified",	  "password '", "openrowset"
+	};
+
+	return has_word(p, n, "create") &&
+	       !has_any(p, n, words, AB_ARRAY_LEN(words));
+}
+
 bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n)
 {
 	static const char *const pem[] = {
@@ -246,6 +259,13 @@ bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n)
 		return is_harmless_xml(p, n);
 	case AB_PROOF_SEALED:
 		return is_all_sealed(p, n);
+	case AB_PROOF_KEY:
+		return count_blocks(p, n, pem, AB_ARRAY_LEN(pem)) > 0 ||
+		       count_blocks(p, n, pgp, AB_ARRAY_LEN(pgp)) > 0;
+	case AB_PROOF_TEXT:
+		return true;
+	case AB_PROOF_SCHEMA:
+		return is_schema(p, n);
 	case AB_PROOF_NONE:
 		break;
 	}
