@@ -10,7 +10,7 @@
 #include "snapshot/pattern.h"
 #include "snapshot/place.h"
 
-#define AB_FILTER_BELOW_MAX 4
+#define AB_FILTER_BELOW_MAX 8
 
 struct ab_filter {
 	enum ab_filter_profile profile;
