@@ -81,6 +81,10 @@ static const uint8_t *open_string(const ab_content_window *w,
 		    ab_content_class('Q', *end))
 			return open_quote(end, w->hi, quote);
 	}
+	if (p < w->hi && *p == '`') {
+		*quote = *p;
+		return p + 1;
+	}
 	return open_quote(p, w->hi, quote);
 }
 
@@ -122,8 +126,12 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	if (value)
 		return value;
 	if (p < w->hi && *p == '>') {
-		if (!ab_content_at(w, ++p, "<![CDATA[", false))
-			return p;
+		if (!ab_content_at(w, ++p, "<![CDATA[", false)) {
+			value = run('s', p, w->hi, 64);
+			return ab_content_at(w, value, "<value>", true) ?
+				       value + strlen("<value>") :
+				       p;
+		}
 		*quote = ']';
 		return p + strlen("<![CDATA[");
 	}
@@ -140,11 +148,13 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 		p++;
 	else if (ab_content_at(w, p, "[]", false)) /* an array of C */
 		p += 2;
+	else if (ab_content_at(w, p, "] = ", false)) /* env[NAME] = v */
+		p++;
 	begin = p;
 	p = blanks(p, w->hi);
 	/* as a macro of C or a word of Tcl */
-	if (!*quote && p > begin && p < w->hi && is_one_of("\"'", *p))
-		return open_quote(p, w->hi, quote);
+	if (!*quote && p > begin && p < w->hi && is_one_of("\"'`", *p))
+		return open_string(w, p, quote);
 	if (!*quote && p > begin && ab_content_at(w, p, "string ", false))
 		return typed(w, p, quote);
 	if (ab_content_at(w, p, "value", true))
@@ -275,7 +285,7 @@ static bool is_setting(const ab_content_window *w, const uint8_t *name)
 	static const char *const words[] = { "export", "set", "env", "arg" };
 	const uint8_t *p = name;
 
-	while (p > w->lo && is_one_of("-#; \t", p[-1]))
+	while (p > w->lo && is_one_of("-#; \t[", p[-1]))
 		p--;
 	for (size_t i = 0; p < name && i < AB_ARRAY_LEN(words); i++) {
 		size_t n = strlen(words[i]);
@@ -316,6 +326,12 @@ static bool is_word(const ab_content_window *w, const uint8_t *name,
 	if (ab_content_at(w, name, "ansible_", false))
 		return true;
 	if (p < w->at && p[0] == '-' && p[1] == 'D')
+		return true;
+	/* username=v,password=v of mount(8) */
+	if (m->value[-1] == '=' && p > w->lo && p[-1] == ',' &&
+	    m->end < w->hi && *m->end == ',' &&
+	    ab_content_has(p - w->lo > 64 ? p - 64 : w->lo,
+			   p - w->lo > 64 ? 64 : (size_t)(p - w->lo), "user"))
 		return true;
 	/* "NAME=v" is a word of a list of arguments */
 	if (m->value[-1] != '=' || (p > w->lo && p[-1] > ' ' && p[-1] < 0x80 &&
@@ -363,9 +379,30 @@ static bool is_in_manual(const ab_content_window *w, const uint8_t *p)
 	return line && ab_content_at(w, blanks(line + 1, p), "*", false);
 }
 
+/*
+ * Twenty small letters and digits, of which a digest has but six letters. A
+ * long one has digits all over, so that no word is asked for.
+ */
+static bool is_long(const ab_content_match *m)
+{
+	const uint8_t *p = m->value, *end = m->end;
+	size_t n = (size_t)(end - p), digits = 0, others = 0;
+
+	for (const uint8_t *q = p; q < end; q++) {
+		if (!ab_content_class('l', *q))
+			return false;
+		digits += ab_content_class('d', *q);
+		others += !ab_content_class('h', *q);
+	}
+	if (n < 20 || n > 64 || others * 5 < n)
+		return false;
+	return ab_content_is_generated(p, end) ||
+	       (n >= 32 && digits * 6 >= n && ab_content_entropy(p, n) >= 38);
+}
+
 static bool is_real(const ab_content_window *w, const ab_content_match *m)
 {
-	return ab_content_is_made(m->value, m->end) &&
+	return (ab_content_is_made(m->value, m->end) || is_long(m)) &&
 	       (m->end - m->value >= 16 || !is_in_comment(w, w->at));
 }
 
@@ -399,7 +436,7 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 		       check(w, m);
 	if (is_word(w, name, m))
 		return (m->end == w->hi || *m->end <= ' ' ||
-			ab_content_class('q', *m->end)) &&
+			*m->end == ',' || ab_content_class('q', *m->end)) &&
 		       check(w, m);
 	return ends_line(m->end, w->hi) &&
 	       (is_sure || is_setting(w, name)) && check(w, m);
@@ -425,6 +462,8 @@ static bool is_signed(const ab_content_window *w, ab_content_match *m)
 		m->end = memchr(p, ']', (size_t)(w->hi - p));
 		if (!m->end || !ab_content_at(w, m->end, "]]>", false))
 			return false;
+	} else if (quote == '`') {
+		return false; /* a template has signs of its own */
 	} else if (quote) {
 		m->end = until(p, w->hi, quote == '"' ? "\"\\" : "'\\", 65);
 		if (m->end == w->hi || *m->end != quote)

@@ -206,7 +206,10 @@ bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m)
 	m->end = l.host - 1;
 	if (!(w->kind & (AB_CONTENT_LOCK_FILE | AB_CONTENT_NPMRC |
 			 AB_CONTENT_INDEX_FILE)) &&
-	    (m->end - m->value < 12 || !ab_content_is_made(m->value, m->end)))
+	    (m->end - m->value < 12 ||
+	     !(ab_content_is_made(m->value, m->end) ||
+	       (l.pass - l.user != 33 && /* Sentry's has a rule */
+		ab_content_is_generated(m->value, m->end)))))
 		return false;
 	return !is_weak(m->value, m->end) &&
 	       !ab_content_excuses(l.host, (size_t)(l.end - l.host), m->value,

@@ -354,9 +354,9 @@ const ab_content_row ab_content_rows[] = {
 	V("pgpass-line", 'M', ":5432:", pgpass, 0, 0),
 
 	/* settings of programs */
-	V("password-assign", 'M', "password", assign, 29, FOLD | CASES | DIGIT),
-	V("password-assign", 'M', "passphrase", assign, 29, FOLD | CASES | DIGIT),
-	V("password-assign", 'M', "passwd", assign, 29, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "password", assign, 29, FOLD | DIGIT),
+	V("password-assign", 'M', "passphrase", assign, 29, FOLD | DIGIT),
+	V("password-assign", 'M', "passwd", assign, 29, FOLD | DIGIT),
 	V("password-assign", 'M', "pass=", assign_short, 29, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "pass:", assign_short, 29, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "pass\"", assign_short, 29, FOLD | CASES | DIGIT),

@@ -258,7 +258,7 @@ bool ab_content_at(const ab_content_window *w, const uint8_t *p,
 bool ab_content_is_line(const ab_content_window *w, const uint8_t *p)
 {
 	/* a byte order mark is nothing before the first line */
-	return p == w->lo || p[-1] == '\n' ||
+	return p == w->lo || p[-1] == '\n' || p[-1] == '\r' ||
 	       (p - w->lo >= 3 && memcmp(p - 3, "\xef\xbb\xbf", 3) == 0);
 }
 
