@@ -517,6 +517,30 @@ bool ab_verify_secret(const ab_content_window *w, ab_content_match *m)
 }
 
 /*
+ * SECRET_KEY = '...' of Django: fifty small letters, digits and signs. What
+ * begins with its mark of a new project says itself that it is none.
+ */
+bool ab_verify_signing_key(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t quote = 0;
+	const uint8_t *p = assigned(w, m->end, &quote);
+	size_t n, digits = 0, signs = 0;
+
+	if (!p || !ab_content_class('Q', quote) ||
+	    ab_content_at(w, p, "django-insecure", false))
+		return false;
+	m->value = p;
+	for (; p < w->hi && *p != quote && ab_content_class('p', *p); p++) {
+		digits += ab_content_class('d', *p);
+		signs += !ab_content_class('A', *p);
+	}
+	m->end = p;
+	n = (size_t)(p - m->value);
+	return p < w->hi && *p == quote && n >= 40 && n <= 64 &&
+	       digits * 12 >= n && signs * 8 >= n && signs * 2 < n;
+}
+
+/*
  * The key of a search that runs in everybody's browser, in a page that has it:
  * the service names it public, and beside it are its two other words.
  */

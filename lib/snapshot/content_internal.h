@@ -242,6 +242,7 @@ bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_assign(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_assign_short(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_signing_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_secret(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_go_dsn(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_bindpw(const ab_content_window *w, ab_content_match *m);

@@ -382,6 +382,7 @@ const ab_content_row ab_content_rows[] = {
 	V("password-assign", 'M', "insecure-password%b", made_word, 29, CASES | DIGIT),
 	T("password-assign", 'M', "<Pass encoding=\"base64\">%E{8,}", 25, CHOSEN),
 	V("secret-assign", 'M', "secret", secret, 32, FOLD | CASES | DIGIT),
+	V("secret-assign", 'M', "secret_key", signing_key, 42, FOLD | DIGIT),
 	V("password-argument", 'M', "connect(", argument, 29, 0),
 	V("password-argument", 'M', "mysqli(", argument, 29, 0),
 	V("password-argument", 'M', "PDO(", argument, 29, 0),
