@@ -429,8 +429,16 @@ static const char *const samples[] = {
 	"7p73s1dx5in4tatdymyhg9hu2",
 	"49nj1cmql0jkz5s954yi3oex3nedyz0fb0xx14ie39trti4wxv-"
 	"8vxv8rssmk743ojnwacrr2e7c",
+	"3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-"
+	"b30ljddcqhef9b9v4rs7mel7t",
 	"1h8aps2yszaiqmz2l3oc5392pgk8e49qhx2aj3nyv0ui0hez2a-"
 	"6qmn92w6bu3jdvnglku58u11a",
+	"1h8aps2yszaiqmz2l3oc5392pgk8e49qhx2aj3nyv0ui0hez2a-"
+	"8llk83c4wm9lwioey2s316r9l",
+	/* and of each of FlashBlade's modules for Ansible */
+	"t-55a68eb5-c785-4720-a2ca-8b03903bf641",
+	"t-9f276a18-50ab-446e-8a0c-666a3529a1b6",
+	"t-68618f31-0c9e-4e57-aa44-5306a2cf10e3",
 };
 
 #define KIND_UPPER 1u
