@@ -99,14 +99,20 @@ static int32_t take_admits(ab_patterns *patterns, const char *const *from,
 	return rc;
 }
 
-static void find_below(ab_filter *filter)
+/* False: the table has more of them than there is room for, and none of them
+   may be left out. */
+static bool find_below(ab_filter *filter)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < ab_name_rule_count; i++)
-		if (ab_name_rules[i].when == AB_WHEN_BELOW &&
-		    count < AB_FILTER_BELOW_MAX)
-			filter->below[count++] = &ab_name_rules[i];
+	for (size_t i = 0; i < ab_name_rule_count; i++) {
+		if (ab_name_rules[i].when != AB_WHEN_BELOW)
+			continue;
+		if (count == AB_FILTER_BELOW_MAX)
+			return false;
+		filter->below[count++] = &ab_name_rules[i];
+	}
+	return true;
 }
 
 int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
@@ -131,7 +137,10 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 	if (!filter)
 		return ab_error_nomem(err);
 	filter->profile = options->profile;
-	find_below(filter);
+	if (!find_below(filter))
+		return ab_error_set(err, AGENTBOX_ELIMIT, NULL,
+				    "more than %d rules about what lies below "
+				    "a directory", AB_FILTER_BELOW_MAX);
 	filter->match = ab_match_new();
 	if (!filter->match)
 		return ab_error_nomem(err);
