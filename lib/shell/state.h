@@ -323,6 +323,20 @@ struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 /* What it is now: never NULL. name need not exist. */
 const struct value *ab_run_value(const struct ab_shell_run *run,
 				 const char *name, size_t len);
+void ab_run_set_value(struct ab_shell_run *run, struct variable *v,
+		      const struct value *value);
+/* Something that the text does not say was done to it since it was set. */
+static inline bool ab_run_is_lost(const struct ab_shell_run *run,
+				  const struct variable *v)
+{
+	return v->when < run->forgotten ||
+	       (AB_UNLIKELY(v->when < run->unnamed) &&
+		ab_shell_name[(unsigned char)*v->name] == AB_NAME);
+}
+static inline bool ab_run_is_text(const struct value *v)
+{
+	return v->kind == VALUE_SCALAR || v->kind == VALUE_ARRAY;
+}
 /* The same for what ab_run_find() gave, also NULL. */
 const struct value *ab_run_value_of(const struct ab_shell_run *run,
 				    const struct variable *v);
@@ -399,6 +413,8 @@ const struct value *ab_run_part(struct ab_shell_run *run,
 				struct ab_stream *origin,
 				enum ab_hole_part part);
 extern const struct value ab_run_unset;
+/* Nothing is known of it. */
+extern const struct value ab_run_anything;
 /* Not known, and the text has said nothing of it: told by where it is. */
 extern const struct value ab_run_absent;
 
