@@ -318,11 +318,18 @@ bool ab_value_check(struct ab_check *c, uint8_t value,
 		    const struct ab_word *w);
 /* A test of find by that name takes whatever there is. */
 bool ab_value_is_any_name(const struct ab_word *w);
+/* --- value_host.c --- */
 /* It has a name or an address of the metadata service in it. */
 bool ab_value_is_metadata(const struct ab_word *w);
 bool ab_value_is_localhost(const struct ab_word *w);
 /* The host of an address in it; the word itself where there is none. */
 const char *ab_value_host(const struct ab_word *w, uint32_t *len);
+/* An address of the network; a repository of a forge, also by NAME/REPOSITORY
+   alone; a flake from elsewhere; host:path. */
+bool ab_value_is_url(const struct ab_word *w);
+bool ab_value_is_hosted(const struct ab_word *w);
+bool ab_value_is_flake_url(const struct ab_word *w);
+bool ab_value_is_remote_path(const struct ab_word *w);
 /* --- value_secret.c --- */
 /* A variable in it has such a name. */
 bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name));

@@ -114,7 +114,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/transfer.c \
 	lib/guard/traps.c \
 	lib/guard/typed.c \
-	lib/guard/value.c lib/guard/value_secret.c \
+	lib/guard/value.c lib/guard/value_host.c lib/guard/value_secret.c \
 	lib/guard/wrap.c \
 	lib/guard/xargs.c
 

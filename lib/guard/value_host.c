@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Words that name a host: addresses of the network, and which of them are this
+ * machine or the metadata service of a cloud. RFC 3986 for their parts,
+ * inet_aton(3) for the numbers.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool starts(const struct ab_word *w, const char *text)
+{
+	size_t n = strlen(text);
+
+	return w->len >= n && !memcmp(w->text, text, n);
+}
+
+bool ab_value_is_url(const struct ab_word *w)
+{
+	return starts(w, "http://") || starts(w, "https://") ||
+	       starts(w, "ftp://") || starts(w, "git+") ||
+	       starts(w, "git://") || starts(w, "git@");
+}
+
+/* github:NAME/REPOSITORY */
+static bool has_host(const struct ab_word *w)
+{
+	static const char *const heads[] = { "github:",	   "gitlab:",
+					     "gist:",	   "git:",
+					     "bitbucket:", "sourcehut:" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		if (starts(w, heads[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The same, or NAME/REPOSITORY, as npm has it: no scope and no path. */
+bool ab_value_is_hosted(const struct ab_word *w)
+{
+	const char *slash = memchr(w->text, '/', w->len);
+
+	if (has_host(w))
+		return true;
+	return slash && slash != w->text && !memchr("@.~-$", *w->text, 5) &&
+	       !memchr(w->text, ':', w->len) && !memchr(w->text, '=', w->len) &&
+	       slash + 1 < w->text + w->len &&
+	       !memchr(slash + 1, '/',
+		       (size_t)(w->text + w->len - slash - 1)) &&
+	       !(w->len > 4 && !memcmp(w->text + w->len - 4, ".tgz", 4));
+}
+
+/* A flake that is not of nixpkgs, a registry or the disk. */
+bool ab_value_is_flake_url(const struct ab_word *w)
+{
+	if (starts(w, "github:NixOS/") || starts(w, "github:nixos/") ||
+	    starts(w, "https://github.com/NixOS/"))
+		return false;
+	return ab_value_is_url(w) || has_host(w) || starts(w, "tarball+");
+}
+
+/* host:path or user@host:path, or an rsync: or sftp: address. */
+bool ab_value_is_remote_path(const struct ab_word *w)
+{
+	const char *colon = memchr(w->text, ':', w->len);
+
+	if (starts(w, "rsync://") || starts(w, "sftp://") ||
+	    starts(w, "scp://"))
+		return true;
+	if (!colon || colon == w->text)
+		return false;
+	return !memchr(w->text, '/', (size_t)(colon - w->text));
+}
+
+static bool ends_host(char ch)
+{
+	return ch == '/' || ch == '?' || ch == '#' || ch == '\\';
+}
+
+/* Where the host of an address begins, and how long it is. */
+const char *ab_value_host(const struct ab_word *w, uint32_t *len)
+{
+	const char *s = w->text, *end = s + w->len;
+	const char *scheme = memmem(s, w->len, "://", 3);
+
+	if (scheme)
+		s = scheme + 3;
+	for (const char *p = s; p < end && !ends_host(*p); p++) {
+		if (*p == '@') /* who, and not where */
+			s = p + 1;
+	}
+	const char *stop = s;
+
+	if (s < end && *s == '[') {
+		while (stop < end && *stop != ']')
+			stop++;
+		stop += stop < end;
+	}
+	while (stop < end && *stop != ':' && !ends_host(*stop))
+		stop++;
+	*len = (uint32_t)(stop - s);
+	return s;
+}
+
+/* The numbers of an address as inet_aton(3) reads them; false: a name. */
+static bool number_host(const char *s, uint32_t n, uint32_t *address)
+{
+	uint32_t i = 0, count = 0;
+	uint64_t part[4];
+
+	while (i < n && count < 4) {
+		uint32_t base = 10, digits = 0;
+		uint64_t value = 0;
+
+		if (s[i] == '0' && i + 1 < n && (s[i + 1] | 32) == 'x') {
+			base = 16;
+			i += 2;
+		} else if (s[i] == '0') {
+			base = 8;
+		}
+		for (; i < n && s[i] != '.'; i++, digits++) {
+			char ch = (char)(s[i] | 32);
+			uint32_t d = s[i] >= '0' && s[i] <= '9'
+					     ? (uint32_t)(s[i] - '0')
+				     : ch >= 'a' && ch <= 'f'
+					     ? (uint32_t)(ch - 'a') + 10
+					     : 99;
+
+			if (d >= base || value > UINT32_MAX)
+				return false;
+			value = value * base + d;
+		}
+		if (!digits)
+			return false;
+		part[count++] = value;
+		i += i < n;
+	}
+	if (!count || i < n)
+		return false;
+	uint64_t all = part[count - 1];
+
+	if (all >> (8 * (5 - count)))
+		return false;
+	for (uint32_t k = 0; k + 1 < count; k++) {
+		if (part[k] > 255)
+			return false;
+		all |= part[k] << (24 - 8 * k);
+	}
+	*address = (uint32_t)all;
+	return true;
+}
+
+bool ab_value_is_localhost(const struct ab_word *w)
+{
+	uint32_t n, address;
+	const char *s = ab_value_host(w, &n);
+
+	if (w->hole_count && w->holes[0].at < (uint32_t)(s - w->text) + n)
+		return false;
+	return (n == 9 && !strncasecmp(s, "localhost", 9)) ||
+	       (n == 5 && !memcmp(s, "[::1]", 5)) ||
+	       (number_host(s, n, &address) &&
+		(address >> 24 == 127 || !address));
+}
+
+static bool is_metadata_host(const char *s, uint32_t n)
+{
+	static const char *const hosts[] = { "metadata", "instance-data",
+					     "instance-data.ec2.internal",
+					     "metadata.goog" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (strlen(hosts[i]) == n && !strncasecmp(s, hosts[i], n))
+			return true;
+	}
+	return false;
+}
+
+bool ab_value_is_metadata(const struct ab_word *w)
+{
+	static const char *const hosts[] = {
+		"169.254.169.254", "metadata.google.internal", "fd00:ec2::254",
+		"169.254.170.2",   "100.100.100.200", "0xa9fea9fe",
+		"2852039166", "[fd00:ec2", "metadata.azure.com",
+	};
+	uint32_t n, address;
+	const char *s = ab_value_host(w, &n);
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (memmem(w->text, w->len, hosts[i], strlen(hosts[i])))
+			return true;
+	}
+	if (memmem(w->text, w->len, "://", 3) && is_metadata_host(s, n))
+		return true;
+	return number_host(s, n, &address) &&
+	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
+		address == 0x646464c8);
+}
