@@ -65,13 +65,16 @@ static void shell_line(struct ab_code *k)
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 }
 
+#define MAX_GLOB 4096 /* bytes; no path is longer, and time stays linear */
+
 /* perl: what unlink gets of <a/b*>. A name alone, or none, is a handle that is
    read. */
 static void angle_glob(struct ab_code *k)
 {
 	struct ab_lexer *x = &k->x;
 	const char *from = x->text + x->pos;
-	const char *end = memchr(from, '>', x->len - x->pos);
+	uint32_t room = x->len - x->pos;
+	const char *end = memchr(from, '>', room < MAX_GLOB ? room : MAX_GLOB);
 	uint32_t n = end ? (uint32_t)(end - from) : 0;
 	struct ab_word w;
 

@@ -50,13 +50,17 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		taint |= AB_TAINT_REMOTE;
 	const struct ab_word *text = ab_file_content(c, w);
 
+	bool has_proc = false;
+
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		if (w->holes[i].kind != AB_HOLE_PROC)
 			continue;
-		taint |= ab_word_taint(w);
+		has_proc = true;
 		if (w->holes[i].origin)
 			text = w->holes[i].origin->value;
 	}
+	if (has_proc)
+		taint |= ab_word_taint(w);
 	if (text && !text->len) {
 		text = NULL;
 		if (ab_file_is_either(c, w))

@@ -164,6 +164,7 @@ static const struct {
 	{ "git: a path of patterns", "git add ", "./.*/", "" },
 	{ "a long PATH", "PATH=", "/usr/bin:", "" },
 	{ "paths of a command", "x ", "--output-dir=/etc/x ", "" },
+	{ "substitutions of a redirection", "cat < ", "<(ls)", "" },
 	{ "holes of a text", "x=$(date); bash -c \"", "$x ", "\"" },
 	{ "calls of a program", "python3 <<E\n", "x.run(y)\n", "" },
 	{ "exec() of names", "node <<E\nchild;", "x.exec(y);", "" },
