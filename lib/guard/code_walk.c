@@ -164,9 +164,9 @@ static bool ends_test(const struct ab_word *text, uint32_t at)
 	       (text->len - at > 4 && !memcmp(s + at, "and ", 4));
 }
 
-/* endswith((".pyc", ".pyo")): one of them, each of which tells. at: behind the
-   outer parenthesis. */
-static uint32_t tells_strings(const struct ab_word *text, uint32_t at)
+/* Where the bracket is that ends the strings in the one at `at`, when each of
+   them tells; or 0. */
+static uint32_t strings_end(const struct ab_word *text, uint32_t at)
 {
 	const char *s = text->text;
 	uint32_t stop;
@@ -178,7 +178,15 @@ static uint32_t tells_strings(const struct ab_word *text, uint32_t at)
 			return 0;
 		at = skip_blanks(text, stop);
 	} while (at < text->len && s[at] == ',');
-	return text->len - at > 1 && !memcmp(s + at, "))", 2) &&
+	return at < text->len && memchr(")]}", s[at], 3) ? at : 0;
+}
+
+/* endswith((".pyc", ".pyo")): one of them. at: behind the outer parenthesis. */
+static uint32_t tells_strings(const struct ab_word *text, uint32_t at)
+{
+	at = strings_end(text, at);
+	return at && text->len - at > 1 &&
+			       !memcmp(text->text + at, "))", 2) &&
 			       ends_test(text, at + 2) ?
 		       at + 2 : 0;
 }
@@ -381,19 +389,8 @@ static uint32_t tells_pattern(const struct ab_word *text, uint32_t at)
    of it tells; or 0. */
 static uint32_t tells_one_of(const struct ab_word *text, uint32_t at)
 {
-	const char *s = text->text;
-	uint32_t stop;
-
-	do {
-		at = skip_blanks(text, at + 1);
-		stop = string_end(text, at);
-		if (!stop || !is_telling(s + at + 1, stop - at - 2))
-			return 0;
-		at = skip_blanks(text, stop);
-	} while (at < text->len && s[at] == ',');
-	return at < text->len && memchr(")]}", s[at], 3) &&
-			       ends_test(text, at + 1) ?
-		       at + 1 : 0;
+	at = strings_end(text, at);
+	return at && ends_test(text, at + 1) ? at + 1 : 0;
 }
 
 /* x == "__pycache__", p.suffix == ".pyc", splitext(f)[1] == ".pyc", x in
