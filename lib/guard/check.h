@@ -174,6 +174,7 @@ struct ab_check {
 		uint64_t hash;
 	} makes[4];
 	bool is_make_told;
+	bool is_make_given; /* make NAME=VALUE: those below have it, too */
 	struct ab_dump *dump; /* that waits for who reads it; or NULL */
 	/* the text made, when one leads away; before that, those that do not */
 	struct ab_linked *links, *near_links;

@@ -14,6 +14,7 @@
 
 #include "guard/code.h"
 #include "guard/command.h"
+#include "guard/files.h"
 
 struct ab_make_name *ab_make_find(struct ab_make *m, const char *name,
 				  uint32_t len)
@@ -82,13 +83,14 @@ bool ab_make_take(struct ab_make *m, size_t size)
 
 /* --- names -------------------------------------------------------------- */
 
-static void add_value(struct ab_make_name *n, const char *text, uint32_t len)
+static void add_value(struct ab_make_name *n, const char *text, uint32_t len,
+		      uint32_t now)
 {
 	if (n->count == AB_MAKE_VALUES)
 		n->is_unknown = true;
 	else
 		n->values[n->count++] = (struct ab_make_value){
-			.text = text, .len = len
+			.text = text, .len = len, .now = now
 		};
 }
 
@@ -146,7 +148,7 @@ static struct ab_make_name *name_at(struct ab_make *m, const char *name,
  * condition set a name it is one of the two, and not what it was before.
  */
 static void set_value(struct ab_make_name *n, const struct ab_word *value,
-		      uint32_t branch)
+		      uint32_t branch, uint32_t now)
 {
 	n->is_unknown |= value->hole_count != 0;
 	if (!branch) {
@@ -154,14 +156,14 @@ static void set_value(struct ab_make_name *n, const struct ab_word *value,
 		n->count = n->branch = 0;
 	} else if (!n->count) {
 		n->branch = branch;
-		add_value(n, NULL, 0);
+		add_value(n, NULL, 0, 0);
 	} else if (n->branch && branch == (n->branch | 1) &&
 		   !n->values[0].text) {
 		n->count--;
 		memmove(n->values, n->values + 1,
 			n->count * sizeof(n->values[0]));
 	}
-	add_value(n, value->text, value->len);
+	add_value(n, value->text, value->len, now);
 }
 
 /* What stands between a name and its value: =, :=, ?=, += or !=. */
@@ -187,13 +189,14 @@ static uint32_t skip_blanks(const char *s, uint32_t at, uint32_t len)
 /* override, export and private in front of a name. */
 static uint32_t skip_words(const char *s, uint32_t at, uint32_t len)
 {
-	static const char *const words[] = { "export ", "override ",
-					     "private ", "unexport " };
+	static const char *const words[] = { "export", "override", "private",
+					     "unexport" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(words);) {
 		uint32_t n = (uint32_t)strlen(words[i]);
 
-		if (len - at > n && !memcmp(s + at, words[i], n)) {
+		if (len - at > n && !memcmp(s + at, words[i], n) &&
+		    memchr(" \t", s[at + n], 2)) {
 			at = skip_blanks(s, at + n, len);
 			i = 0;
 		} else {
@@ -211,12 +214,64 @@ static bool is_set(const struct ab_make *m, const struct ab_make_name *n)
 	       ab_make_is_outside(m, n->name, n->len);
 }
 
+/* Where a text stands in the makefile, counted from 1. */
+static uint32_t place_of(const struct ab_make *m, const char *at)
+{
+	return (uint32_t)(at - m->text->text) + 1;
+}
+
+/* Lines that a backslash joins are one to make, with a blank between them. */
+static bool join_lines(struct ab_make *m, struct ab_word *w)
+{
+	char *text, *at;
+
+	if (!memmem(w->text, w->len, "\\\n", 2))
+		return true;
+	text = ab_check_alloc(m->c, w->len);
+	if (!text)
+		return false;
+	memcpy(text, w->text, w->len);
+	w->text = text;
+	for (at = text; (at = memchr(at, '\n', w->len - (at - text))); at++) {
+		if (at > text && at[-1] == '\\')
+			at[-1] = *at = ' ';
+		if (at + 1 == text + w->len)
+			break;
+	}
+	return true;
+}
+
+/* Where the comment of a line begins, which a backslash takes back. */
+static uint32_t comment_at(const char *s, uint32_t at, uint32_t len)
+{
+	while (at < len && (s[at] != '#' || s[at - 1] == '\\'))
+		at++;
+	return at;
+}
+
+/* $(A)B = VALUE: any name may be set. */
+static bool sets_computed(const struct ab_word *line, uint32_t at)
+{
+	const char *s = line->text;
+	int depth = 0;
+	char sign;
+
+	for (; at < line->len; at++) {
+		if (!depth && memchr(" \t:=+?!#", s[at], 8))
+			break;
+		depth += memchr("({", s[at], 2) != NULL;
+		depth -= memchr(")}", s[at], 2) != NULL;
+	}
+	at = skip_blanks(s, at, line->len);
+	return sign_at(s + at, line->len - at, &sign) != 0;
+}
+
 /* NAME = VALUE, at s[at]; false: it is no such line. */
 static bool read_name(struct ab_make *m, const struct ab_word *line,
 		      uint32_t at, uint32_t branch)
 {
-	const char *s = line->text, *comment;
-	uint32_t len = line->len, from, to, n;
+	const char *s = line->text;
+	uint32_t len = line->len, from, to, n, now;
 	struct ab_make_name *name;
 	struct ab_word value;
 	char sign;
@@ -224,29 +279,36 @@ static bool read_name(struct ab_make *m, const struct ab_word *line,
 	from = at = skip_words(s, skip_blanks(s, at, len), len);
 	while (at < len && !memchr(" \t:?+!=#$(){}", s[at], 12))
 		at++;
+	if (at < len && s[at] == '$' && sets_computed(line, from)) {
+		m->is_open = true;
+		return true;
+	}
 	to = at;
 	at = skip_blanks(s, at, len);
 	n = sign_at(s + at, len - at, &sign);
 	if (to == from || !n)
 		return false;
+	now = s[at] == ':' ? place_of(m, s) : 0;
 	at = skip_blanks(s, at + n, len);
-	comment = memchr(s + at, '#', len - at);
-	if (comment)
-		len = (uint32_t)(comment - s);
+	len = comment_at(s, at, len);
 	while (len > at && memchr(" \t\r", s[len - 1], 3))
 		len--;
 	name = name_at(m, s + from, to - from);
-	if (name && memmem(s, from, "override ", 9))
+	if (name && memmem(s, from, "override", 8))
 		name->is_given = false;
 	if (!name || name->is_given ||
 	    !ab_word_slice(m->c, line, at, len - at, &value))
 		return true;
-	if (sign == '!' || (sign == '+' && branch))
+	name->last = place_of(m, s);
+	if (sign == '!' || (sign == '+' && branch) || !join_lines(m, &value))
 		name->is_unknown = true;
 	else if (sign == '+')
 		append(m, name, &value);
 	else if (sign != '?' || !is_set(m, name))
-		set_value(name, &value, branch);
+		set_value(name, &value, branch, now);
+	name->is_unknown |= memmem(value.text, value.len, "\\#", 2) != NULL;
+	m->is_turned |= to - from >= 9 &&
+			!memcmp(s + to - 9, "MAKEFLAGS", 9);
 	if (to - from == 13 && !memcmp(s + from, ".RECIPEPREFIX", 13))
 		m->prefix = value.len ? *value.text : '\t';
 	return true;
@@ -283,21 +345,31 @@ static bool next_line(struct ab_make *m, uint32_t *at, struct ab_word *line)
 	return ab_word_slice(m->c, text, from, end - from, line);
 }
 
+/* 1: a define in another begins, UINT32_MAX: one ends. */
+static uint32_t opens(const struct ab_word *line)
+{
+	uint32_t at = skip_blanks(line->text, 0, line->len);
+
+	if (begins(line, at, "define"))
+		return 1;
+	return begins(line, at, "endef") ? UINT32_MAX : 0;
+}
+
 /* define NAME, up to endef. What make takes off a line is taken off. */
 static void read_define(struct ab_make *m, const struct ab_word *head,
-			uint32_t at, uint32_t *next)
+			uint32_t at, uint32_t branch, uint32_t *next)
 {
 	uint32_t from = skip_blanks(head->text, at, head->len), to = from;
 	struct ab_make_name *n;
 	struct ab_word line, value = { .span = head->span, .text = "" };
 	char *text;
 	bool is_first = true;
+	uint32_t depth = 1;
 
 	while (to < head->len && !memchr(" \t:?+!=", head->text[to], 7))
 		to++;
 	at = *next < m->text->len ? *next : m->text->len;
-	while (next_line(m, next, &line) &&
-	       !begins(&line, skip_blanks(line.text, 0, line.len), "endef"))
+	while (next_line(m, next, &line) && (depth += opens(&line)))
 		value.len = (uint32_t)(line.text + line.len - m->text->text) -
 			    at;
 	n = to > from ? name_at(m, head->text + from, to - from) : NULL;
@@ -314,9 +386,15 @@ static void read_define(struct ab_make *m, const struct ab_word *head,
 			is_first = false;
 	}
 	value.text = text;
+	n->is_given &= !memmem(head->text, head->len, "override", 8);
 	if (!n->is_given)
-		set_value(n, &value, 0);
-	n->is_unknown |= m->text->hole_count != 0;
+		set_value(n, &value, branch, 0);
+	n->last = place_of(m, head->text);
+	m->is_open |= memchr(head->text, '$', head->len) != NULL;
+	/* define NAME += */
+	n->is_unknown |= m->text->hole_count != 0 ||
+			 memchr(head->text, '+', head->len) ||
+			 memchr(head->text, '!', head->len);
 }
 
 /* if, else and endif: the branch of the innermost that is open. */
@@ -336,10 +414,13 @@ static bool read_condition(const struct ab_word *line, uint32_t *branches,
 		return true;
 	}
 	if (begins(line, at, "else")) {
-		/* with no other condition it is all that is left */
+		/* with no other condition, around it or in it, it is all that
+		   is left */
 		if (*depth && *depth <= AB_MAKE_DEPTH)
-			branches[*depth - 1] = line->len - at == 4
-				? branches[*depth - 1] | 1 : (*seen += 2);
+			branches[*depth - 1] =
+				line->len - at == 4 && *depth == 1
+					? branches[*depth - 1] | 1
+					: (*seen += 2);
 		return true;
 	}
 	if (!begins(line, at, "endif"))
@@ -365,6 +446,15 @@ static bool is_recipe(const struct ab_make *m, const struct ab_word *line)
 	return line->len && *line->text == m->prefix;
 }
 
+/* .ONESHELL .PHONY: */
+static bool has_target(const struct ab_word *line, const char *name)
+{
+	const char *colon = memchr(line->text, ':', line->len);
+
+	return colon && memmem(line->text, (size_t)(colon - line->text), name,
+			       strlen(name));
+}
+
 static void read_names(struct ab_make *m)
 {
 	uint32_t branches[AB_MAKE_DEPTH] = { 0 }, depth = 0, seen = 0, at = 0;
@@ -377,22 +467,29 @@ static void read_names(struct ab_make *m)
 
 		if (read_condition(&line, branches, &depth, &seen))
 			continue;
-		if (begins(&line, i, "define") ||
-		    begins(&line, i, "override define")) {
-			i += line.text[i] == 'o' ? 9 : 0;
-			read_define(m, &line, i + 6, &at);
-		} else if (begins(&line, i, ".ONESHELL:")) {
-			m->is_one_shell = true;
-		} else if (!is_recipe(m, &line) &&
-			   !read_name(m, &line, 0, branch)) {
+		i = skip_words(line.text, i, line.len);
+		if (begins(&line, i, "define"))
+			read_define(m, &line, i + 6, branch, &at);
+		else if (!is_recipe(m, &line))
+			m->is_one_shell |= has_target(&line, ".ONESHELL");
+		if (!begins(&line, i, "define") &&
+!is_recipe(m, &line) && !read_name(m, &line, 0, branch))
 			read_target_name(m, &line);
-		}
 	}
+}
+
+static bool is_option(const struct ab_word *w, const char *begin)
+{
+	size_t n = strlen(begin);
+
+	return w->len >= n && !memcmp(w->text, begin, n);
 }
 
 /* make NAME=VALUE: the text cannot change that. */
 static void read_given(struct ab_make *m)
 {
+	uint32_t files = 0;
+
 	for (uint32_t i = 1; i < m->use->count; i++) {
 		const struct ab_word *w = &m->use->words[i];
 		const char *sign = memchr(w->text, '=', w->len);
@@ -401,8 +498,14 @@ static void read_given(struct ab_make *m)
 		struct ab_word value;
 
 		m->is_turned |= w->len > 1 && *w->text == '-' &&
-				w->text[1] != '-' &&
-				memchr(w->text, 'e', w->len);
+				(w->text[1] == '-'
+					 ? is_option(w, "--en")
+					 : memchr(w->text, 'e', w->len) != 0);
+		files += is_option(w, "--f") || is_option(w, "--makef") ||
+			 (w->len > 1 && *w->text == '-' && w->text[1] != '-' &&
+			  memchr(w->text, 'f', w->len));
+		/* what one says of names counts in the other */
+		m->is_open |= files > 1 || is_option(w, "--ev");
 		if (len && memchr(":+?!", sign[-1], 4))
 			len--;
 		n = len && *w->text != '-' ? name_at(m, w->text, len) : NULL;
@@ -411,7 +514,8 @@ static void read_given(struct ab_make *m)
 					 w->len, &value))
 			continue;
 		n->is_given = true;
-		set_value(n, &value, 0);
+		m->c->is_make_given = true;
+		set_value(n, &value, 0, 0);
 		n->is_unknown |= memchr(":=", w->text[len], 2) == NULL;
 	}
 }
@@ -442,6 +546,20 @@ static bool has_makefile(const struct ab_check *c)
 	return c->written_count == AB_CHECK_WRITTEN;
 }
 
+/* A pattern that may take what the text wrote. */
+static bool takes_written(struct ab_make *m, const struct ab_word *word)
+{
+	struct ab_word all, name;
+	uint32_t i = 0;
+
+	for (uint32_t at = 0; at < word->len; at++) {
+		if (memchr("*?[", word->text[at], 3))
+			return !ab_file_pattern(m->c, word, &all) ||
+			       ab_file_taken(m->c, &all, &i, &name);
+	}
+	return false;
+}
+
 /* include FILES: what the text wrote there is a makefile, too, and may set any
    name. The first time its names count, and then what it runs. */
 static void read_included(struct ab_make *m, const struct ab_word *line,
@@ -449,31 +567,33 @@ static void read_included(struct ab_make *m, const struct ab_word *line,
 {
 	static const char *const words[] = { "include", "-include",
 					     "sinclude" };
-	uint32_t at = 0, from;
+	uint32_t from = skip_blanks(line->text, 0, line->len), at = 0;
 	struct ab_word names, file;
+	bool is_known, is_open;
 
 	for (size_t i = 0; !at && i < AB_ARRAY_LEN(words); i++) {
-		if (begins(line, 0, words[i]))
-			at = (uint32_t)strlen(words[i]);
+		if (begins(line, from, words[i]))
+			at = from + (uint32_t)strlen(words[i]);
 	}
-	if (!at || !m->c->has_files ||
-	    !ab_word_slice(m->c, line, at, line->len, &names) ||
-	    !ab_make_expand(m, &names, &names))
+	if (!at || !m->c->has_files || is_recipe(m, line) ||
+	    !ab_word_slice(m->c, line, at, line->len - at, &names) ||
+	    !join_lines(m, &names))
 		return;
-	if ((names.hole_count || memchr(names.text, '*', names.len) ||
-	     memchr(names.text, '?', names.len)) && has_makefile(m->c)) {
-		m->is_open = true;
-		if (is_run)
-			ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK,
-				       &names);
-	}
+	m->limit = place_of(m, line->text);
+	is_known = ab_make_expand(m, &names, &names);
+	m->limit = UINT32_MAX;
+	if (!is_known)
+		return;
+	is_open = names.hole_count && has_makefile(m->c);
 	for (uint32_t i = 0; i < names.len;) {
 		from = i = skip_blanks(names.text, i, names.len);
 		while (i < names.len && !memchr(" \t", names.text[i], 2))
 			i++;
 		if (i == from ||
-		    !ab_word_slice(m->c, &names, from, i - from, &file) ||
-		    !ab_file_content(m->c, &file))
+		    !ab_word_slice(m->c, &names, from, i - from, &file))
+			continue;
+		is_open |= takes_written(m, &file);
+		if (!ab_file_content(m->c, &file))
 			continue;
 		m->is_open |= !is_run;
 		if (!is_run)
@@ -485,6 +605,9 @@ static void read_included(struct ab_make *m, const struct ab_word *line,
 		m->c->makefiles++;
 		ab_file_run(m->c, m->use, &file);
 	}
+	m->is_open |= is_open;
+	if (is_open && is_run)
+		ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, &names);
 }
 
 /* --- what runs ---------------------------------------------------------- */
@@ -532,25 +655,39 @@ static void run(struct ab_make *m, const struct ab_word *text)
 /* $(shell COMMAND) and ${shell COMMAND}. */
 static void run_calls(struct ab_make *m)
 {
-	static const char call[] = "shell";
+	static const char call[] = "shell", by_name[] = "call ";
 	const struct ab_word *text = m->text;
 	const char *end = text->text + text->len, *at = text->text;
 	struct ab_word w;
 
 	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
-		char open = at > text->text ? at[-1] : '\0';
+		bool is_named = at - text->text > 5 &&
+				!memcmp(at - 5, by_name, 5);
+		char open = at > text->text ? at[is_named ? -6 : -1] : '\0';
 		const char *from = at += sizeof(call) - 1;
 		char close = open == '(' ? ')' : '}';
 		uint32_t depth = 1;
 
 		if ((open != '(' && open != '{') || at == end ||
-		    (*at != ' ' && *at != '\t'))
+		    !memchr(is_named ? ", \t" : " \t", *at,
+			    is_named ? 3 : 2))
 			continue;
+		from += is_named;
 		while (at < end && (depth -= *at == close))
 			depth += *at++ == open;
-		if (ab_word_slice(m->c, text, (uint32_t)(from - text->text),
-				  (uint32_t)(at - from), &w))
+		if (at <= from ||
+		    !ab_word_slice(m->c, text, (uint32_t)(from - text->text),
+				   (uint32_t)(at - from), &w) ||
+		    !join_lines(m, &w))
+			continue;
+		/* it may be of a name that is expanded where it is used, ... */
+		m->latest = 0;
+		run(m, &w);
+		/* ... or at once */
+		m->limit = place_of(m, from);
+		if (m->latest > m->limit)
 			run(m, &w);
+		m->limit = UINT32_MAX;
 	}
 }
 
@@ -570,27 +707,75 @@ static bool is_name(const char *line, const char *end)
 	return has_name && !depth;
 }
 
-/* export NAME = VALUE */
+static void export_name(struct ab_make *m, const char *name, uint32_t len)
+{
+	const struct ab_make_name *n = ab_make_find(m, name, len);
+
+	for (uint32_t i = 0; n && i < n->count; i++) {
+		struct ab_word w = { .text = n->values[i].text,
+				     .len = n->values[i].len,
+				     .span = m->text->span };
+
+		if (w.text)
+			ab_check_env(m->c, name, len, &w);
+	}
+}
+
+static void export_all(struct ab_make *m)
+{
+	for (uint32_t i = 0; i < m->count && !m->is_exported; i++)
+		export_name(m, m->names[i].name, m->names[i].len);
+	m->is_exported = true;
+}
+
+/* export NAME = VALUE, export NAMES or export, at s[at]. */
+static void export_at(struct ab_make *m, const struct ab_word *line,
+		      uint32_t at)
+{
+	const char *s = line->text;
+	uint32_t from = at = skip_blanks(s, at, line->len), to, value;
+	struct ab_word w;
+	char sign;
+
+	at = skip_words(s, at, line->len);
+	if (begins(line, at, "export") && line->len - at == 6) {
+		export_all(m);
+		return;
+	}
+	if (!memmem(s + from, at - from, "export", 6) ||
+	    memmem(s + from, at - from, "unexport", 8))
+		return;
+	while (at < line->len) {
+		for (to = at; to < line->len && ab_code_is_letter(s[to]);)
+			to++;
+		value = skip_blanks(s, to, line->len);
+		value += sign_at(s + value, line->len - value, &sign);
+		if (to > at && value > to && s[value - 1] == '=') {
+			value = skip_blanks(s, value, line->len);
+			if (ab_word_slice(m->c, line, value, line->len - value,
+					  &w))
+				ab_check_env(m->c, s + at, to - at, &w);
+			return;
+		}
+		if (to > at)
+			export_name(m, s + at, to - at);
+		at = to > at ? to : to + 1;
+	}
+}
+
 static void check_export(struct ab_make *m, const struct ab_word *line)
 {
-	static const char head[] = "export ";
-	const char *s = line->text;
-	uint32_t from = sizeof(head) - 1, to, value, len = line->len;
-	struct ab_word w;
+	const char *colon;
 
-	if (len < from || memcmp(s, head, from) != 0)
+	if (!memmem(line->text, line->len, "export", 6)) {
+		if (has_target(line, ".EXPORT_ALL_VARIABLES"))
+			export_all(m);
 		return;
-	from = skip_blanks(s, from, len);
-	for (to = from; to < len && ab_code_is_letter(s[to]);)
-		to++;
-	value = to;
-	while (value < len && memchr(" :?+", s[value], 4))
-		value++;
-	if (to == from || value == len || s[value++] != '=')
-		return;
-	value = skip_blanks(s, value, len);
-	if (ab_word_slice(m->c, line, value, len - value, &w))
-		ab_check_env(m->c, s + from, to - from, &w);
+	}
+	export_at(m, line, 0);
+	colon = memchr(line->text, ':', line->len);
+	if (colon)
+		export_at(m, line, (uint32_t)(colon - line->text) + 1);
 }
 
 /* Another shell reads the recipes: python, or one with words of its own. */
@@ -613,8 +798,12 @@ static void check_shell(struct ab_make *m)
 		all.len = 17;
 	}
 	run(m, &all);
-	if (!shell || !ab_make_expand(m, &w, &w))
+	if (!shell)
 		return;
+	if (shell->count > 1 || !ab_make_expand(m, &w, &w)) {
+		ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, &w);
+		return;
+	}
 	while (w.len && memchr(") ", w.text[w.len - 1], 2))
 		w.len--;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
@@ -656,9 +845,13 @@ static uint32_t read_rule(struct ab_make *m, const struct ab_word *line)
 		i++;
 	m->targets = m->needs = (struct ab_make_value){ .text = NULL };
 	if (!line->hole_count) {
-		m->targets = (struct ab_make_value){ .text = s, .len = colon };
+		uint32_t now = place_of(m, s);
+
+		m->targets = (struct ab_make_value){ .text = s, .len = colon,
+						     .now = now };
 		m->needs = (struct ab_make_value){ .text = s + from,
-						   .len = i - from };
+						   .len = i - from,
+						   .now = now };
 	}
 	return semi ? semi + 1 : 0;
 }
@@ -697,6 +890,7 @@ static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
 	const char *set;
 	struct ab_word w;
 	uint32_t at = 0;
+	bool is_now = false;
 
 	if (is_recipe(m, line)) {
 		if (m->is_one_shell)
@@ -707,14 +901,18 @@ static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
 		check_export(m, line);
 		read_included(m, line, true);
 		set = memmem(line->text, line->len, "!=", 2);
-		at = set && is_name(line->text, set)
-			     ? (uint32_t)(set - line->text) + 2
-			     : read_rule(m, line);
+		is_now = set && is_name(line->text, set);
+		at = is_now ? (uint32_t)(set - line->text) + 2
+			    : read_rule(m, line);
 	}
 	at = at ? skip_marks(line, at) : 0;
 	if (at && at < line->len &&
-	    ab_word_slice(m->c, line, at, line->len - at, &w))
+	    ab_word_slice(m->c, line, at, line->len - at, &w)) {
+		if (is_now && join_lines(m, &w))
+			m->limit = place_of(m, line->text);
 		run(m, &w);
+		m->limit = UINT32_MAX;
+	}
 }
 
 /* FNV-1a: the same place may hold another text by now. */
@@ -728,6 +926,16 @@ static uint64_t hash_of(const struct ab_word *text)
 	return hash;
 }
 
+static uint32_t make_depth(const struct ab_check *c)
+{
+	uint32_t depth = 0;
+
+	for (const struct ab_chain *up = c->chain; up; up = up->up)
+		depth += up->len > 3 &&
+			 !memcmp(up->name + up->len - 4, "make", 4);
+	return depth;
+}
+
 /*
  * A make that a recipe runs reads the same file again: nothing is new when it
  * was given names of targets alone, and otherwise it is read once more, and
@@ -737,11 +945,9 @@ static bool is_read(struct ab_check *c, const struct ab_word *text)
 {
 	struct ab_make_read now = { text->text, text->len, text->hole_count,
 				    hash_of(text) };
-	uint32_t depth = 0;
+	uint32_t depth = make_depth(c);
 	bool is_known = false;
 
-	for (const struct ab_chain *up = c->chain; up; up = up->up)
-		depth += up->len == 4 && !memcmp(up->name, "make", 4);
 	for (size_t i = 0; i < AB_ARRAY_LEN(c->makes); i++)
 		is_known |= c->makes[i].text == now.text &&
 			    c->makes[i].len == now.len &&
@@ -755,9 +961,25 @@ static bool is_read(struct ab_check *c, const struct ab_word *text)
 	return depth > 1 || !c->is_make_told;
 }
 
+static bool has_any(const struct ab_word *text, const char *const *what,
+		    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (memmem(text->text, text->len, what[i], strlen(what[i])))
+			return true;
+	}
+	return false;
+}
+
 void ab_check_make(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text)
 {
+	static const char *const evals[] = { "(eval", "{eval", "call eval",
+					     "undefine" };
+	/* code of another kind, files, and calls of a name that is computed */
+	static const char *const foreign[] = { "(guile ", "{guile ",
+					       "(file >", "{file >",
+					       "(call $", "{call $" };
 	void *mark = c->scratch->low;
 	struct ab_make *m;
 	struct ab_word line;
@@ -766,21 +988,28 @@ void ab_check_make(struct ab_check *c, const struct ab_use *use,
 	if (is_read(c, text) || !(m = ab_check_alloc(c, sizeof(*m))))
 		return;
 	*m = (struct ab_make){ .c = c, .use = use, .text = text,
-			       .prefix = '\t',
+			       .prefix = '\t', .limit = UINT32_MAX,
 			       .room = (size_t)text->len * 16 + (1 << 20) };
 	if (!ab_make_take(m, text->len)) {
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
 		return;
 	}
-	m->is_turned = ab_make_is_outside(m, "MAKEFLAGS", 9);
+	m->is_turned = ab_make_is_outside(m, "MAKEFLAGS", 9) ||
+		       ab_make_is_outside(m, "GNUMAKEFLAGS", 12);
+	/* names that a make around it was given are its own, too */
+	m->is_open = c->is_make_given && make_depth(c);
+	if (ab_make_is_outside(m, "MAKEFILES", 9) && has_makefile(c)) {
+		m->is_open = true;
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
+	}
 	read_given(m);
 	read_names(m);
 	while (next_line(m, &at, &line))
 		read_included(m, &line, false);
 	at = 0;
-	m->is_open |= memmem(text->text, text->len, "(eval", 5) ||
-		      memmem(text->text, text->len, "{eval", 5) ||
-		      memmem(text->text, text->len, "undefine", 8);
+	m->is_open |= has_any(text, evals, AB_ARRAY_LEN(evals));
+	if (has_any(text, foreign, AB_ARRAY_LEN(foreign)))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
 	check_shell(m);
 	run_calls(m);
 	while (next_line(m, &at, &line))

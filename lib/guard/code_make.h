@@ -19,6 +19,7 @@ struct ab_make_value {
 	const char *text;
 	uint32_t len;
 	uint32_t room; /* of own, which grows */
+	uint32_t now;  /* expanded where it stands, from 1; 0: where used */
 	char *own;
 };
 
@@ -27,6 +28,7 @@ struct ab_make_name {
 	uint32_t len;
 	uint32_t count;	 /* of values; 0: nobody sets it */
 	uint32_t branch; /* of the condition that gave the first; 0: none */
+	uint32_t last;	 /* where the text set it last, from 1; 0: nowhere */
 	bool is_given;	 /* on the command line: the text cannot change it */
 	bool is_unknown; /* or has more values than there is room for */
 	struct ab_make_value values[AB_MAKE_VALUES];
@@ -41,8 +43,11 @@ struct ab_make {
 	bool is_full;	   /* a name found no room: any other may be set */
 	bool is_open;	   /* names are set where that is not read: $(eval) */
 	bool is_one_shell; /* .ONESHELL: the lines of a recipe are one text */
+	bool is_exported;  /* all names, and they were judged */
 	bool is_turned;	   /* make -e: what stands around make comes first */
 	char prefix;	   /* of a line of a recipe */
+	uint32_t limit;	   /* names that are set behind it are not known */
+	uint32_t latest;   /* where one that was expanded is set */
 	/* the rule whose recipe is read */
 	struct ab_make_value targets, needs;
 	/* Bytes that all makefiles of the check may put. A text that multiplies

@@ -21,11 +21,14 @@ struct out {
 	struct ab_hole *holes;
 	uint32_t hole_count;
 	struct ab_span span;
+	uint32_t limit; /* what is set behind it is not known */
 	bool is_stem; /* `%` is what a pattern took */
 	bool is_broken;
 };
 
 static void expand(struct out *o, const char *s, uint32_t len, uint32_t depth);
+static void put_name(struct out *o, const char *s, uint32_t len,
+		     uint32_t depth);
 
 static void put(struct out *o, const char *s, uint32_t len)
 {
@@ -73,6 +76,18 @@ static void put_hole(struct out *o)
 	};
 }
 
+/* What is expanded where it stands knows no name that is set behind that. */
+static void put_value(struct out *o, const struct ab_make_value *v,
+		      uint32_t depth)
+{
+	uint32_t was = o->limit;
+
+	if (v->now && v->now < was)
+		o->limit = v->now;
+	expand(o, v->text, v->len, depth);
+	o->limit = was;
+}
+
 /* Names of targets: `%` is what nobody knows. */
 static void put_names(struct out *o, const struct ab_make_value *w,
 		      uint32_t depth)
@@ -84,7 +99,7 @@ static void put_names(struct out *o, const struct ab_make_value *w,
 		return;
 	}
 	o->is_stem = true;
-	expand(o, w->text, w->len, depth);
+	put_value(o, w, depth);
 	o->is_stem = was;
 }
 
@@ -141,6 +156,52 @@ static const char *call_of(const char *s, uint32_t len, const char *name)
 		       ? s + n + 1 : NULL;
 }
 
+/* $(call NAME,x) */
+static uint32_t rest_len(const char *s, const char *end)
+{
+	const char *comma = memchr(s, ',', (size_t)(end - s));
+
+	return (uint32_t)((comma ? comma : end) - s);
+}
+
+/* What is not followed. Where what it is made of ends a command, it may begin
+   one. */
+static void put_unknown(struct out *o, const char *s, uint32_t len,
+			uint32_t name_len, uint32_t depth)
+{
+	const char *value = call_of(s, len, "value");
+	const char *rest = value ? value : call_of(s, len, "call");
+	uint32_t from = o->len, count = o->hole_count;
+	bool has_end = false;
+
+	if (rest)
+		put_name(o, rest, rest_len(rest, s + len), depth + 1);
+	else if (name_len && s[name_len] == ':')
+		put_name(o, s, name_len, depth + 1);
+	expand(o, s, len, depth + 1);
+	/* $($(A)): a name that is computed */
+	if (s[name_len] == '$' && !value && !rest && o->hole_count == count &&
+	    o->len > from && depth < AB_MAKE_DEPTH) {
+		uint32_t n = o->len - from;
+		char *name = ab_check_alloc(o->m->c, n);
+
+		o->len = from;
+		if (name)
+			put_name(o, memcpy(name, o->text + from, n), n,
+				 depth + 1);
+		else
+			o->is_broken = true;
+		return;
+	}
+	for (uint32_t i = from; i < o->len && !has_end; i++)
+		has_end = memchr(";|&`\n", o->text[i], 5) != NULL;
+	o->len = from;
+	o->hole_count = count;
+	if (has_end)
+		put_text(o, ";");
+	put_hole(o);
+}
+
 /* A call, or a name with an edit of it; false: a name and no more. */
 static bool put_call(struct out *o, const char *s, uint32_t len,
 		     uint32_t depth)
@@ -165,7 +226,7 @@ static bool put_call(struct out *o, const char *s, uint32_t len,
 	}
 	for (uint32_t i = 0; i < len; i++) {
 		if (memchr(" \t\n:,$(){}", s[i], 10)) {
-			put_hole(o);
+			put_unknown(o, s, len, i, depth);
 			return true;
 		}
 	}
@@ -234,11 +295,13 @@ static void put_name(struct out *o, const char *s, uint32_t len,
 		put_unset(o, s, len, depth);
 		return;
 	}
-	value = value_of(o->m, n);
+	if (n->last > o->m->latest)
+		o->m->latest = n->last;
+	value = n->last > o->limit ? NULL : value_of(o->m, n);
 	if (!value)
 		put_hole(o);
 	else if (value->text)
-		expand(o, value->text, value->len, depth + 1);
+		put_value(o, value, depth + 1);
 	else
 		put_unset(o, s, len, depth);
 }
@@ -281,7 +344,10 @@ static void expand(struct out *o, const char *s, uint32_t len, uint32_t depth)
 			end = name_end(s, i + 2, len);
 			/* what it costs to look */
 			o->is_broken |= !ab_make_take(o->m, 8);
-			put_name(o, s + i + 2, end - i - 2, depth);
+			if (end == len)
+				put_hole(o); /* it has no end */
+			else
+				put_name(o, s + i + 2, end - i - 2, depth);
 			i = end + 1;
 		} else {
 			put_name(o, s + i + 1, 1, depth);
@@ -293,13 +359,23 @@ static void expand(struct out *o, const char *s, uint32_t len, uint32_t depth)
 bool ab_make_expand(struct ab_make *m, const struct ab_word *text,
 		    struct ab_word *out)
 {
-	struct out o = { .m = m, .span = text->span };
+	struct out o = { .m = m, .span = text->span, .limit = m->limit };
+	uint32_t at = 0;
 
 	*out = *text;
-	/* a text with holes of the shell's own is left as it is */
-	if (text->hole_count || !memchr(text->text, '$', text->len))
+	if (!memchr(text->text, '$', text->len))
 		return true;
-	expand(&o, text->text, text->len, 0);
+	/* what the shell did not know stays where it is */
+	for (uint32_t i = 0; i < text->hole_count && !o.is_broken; i++) {
+		expand(&o, text->text + at, text->holes[i].at - at, 0);
+		at = text->holes[i].at;
+		put_hole(&o);
+		if (!o.is_broken) {
+			o.holes[o.hole_count - 1] = text->holes[i];
+			o.holes[o.hole_count - 1].at = o.len;
+		}
+	}
+	expand(&o, text->text + at, text->len - at, 0);
 	*out = (struct ab_word){ .text = o.text ? o.text : "", .len = o.len,
 				 .holes = o.holes, .span = text->span,
 				 .hole_count = o.hole_count };

@@ -709,6 +709,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	v->check.make_bytes = 0;
 	v->check.makefiles = v->check.make_count = 0;
 	v->check.is_make_told = false;
+	v->check.is_make_given = false;
 	memset(v->check.makes, 0, sizeof(v->check.makes));
 	v->check.defining = NULL;
 	v->check.deferred_count = v->check.defining_depth = 0;
