@@ -166,6 +166,7 @@ struct ab_code {
 	uint8_t reads;	 /* 1: it does, 2: it does not; 0: unseen */
 	uint8_t sockets; /* the same of connections of its own */
 	uint8_t classes; /* ... and of those that it may define */
+	uint8_t members; /* ... and of self.x */
 	uint32_t looked; /* how often all was looked through for a pattern */
 	/* of what may be a pattern: where it ends as code, and how often that
 	   was the end of the text */
@@ -587,8 +588,9 @@ bool ab_code_is_method(struct ab_code *k, struct ab_lexer x,
 		       const struct ab_token *t);
 /* Behind the name of a class: in ruby behind its `.new`, too. */
 struct ab_lexer ab_code_behind_new(const struct ab_code *k);
-/* The sign before a name makes it a member of the object at hand: self.x. */
-bool ab_code_is_own_member(const struct ab_code *k, const struct ab_token *dot);
+/* The sign before a name makes it a member of an object, where the program has
+   some that it reads as self.x: it is that x, too, when it is set as a.x. */
+bool ab_code_is_own_member(struct ab_code *k, const struct ab_token *dot);
 /* Behind self.x =: the x that is a parameter, which is told by its name. */
 bool ab_code_is_itself(const struct ab_code *k, struct ab_lexer x,
 		       const struct ab_token *t);

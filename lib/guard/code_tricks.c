@@ -152,22 +152,24 @@ struct ab_lexer ab_code_behind_new(const struct ab_code *k)
 		       : k->x;
 }
 
-bool ab_code_is_own_member(const struct ab_code *k, const struct ab_token *dot)
+static const char *const owners[] = { "self.", "this.", "cls." };
+
+/* It sets what is read by such a name; then whoever has the object sets it. */
+static bool has_members(struct ab_code *k)
 {
-	static const char *const owners[] = { "self", "this", "cls" };
-	const char *s = k->text->text;
-
-	if (!(k->lang & (AB_PY | AB_JS)) || !ab_code_is_sign(k, dot, '.'))
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(owners); i++) {
-		uint32_t n = (uint32_t)strlen(owners[i]);
-
-		if (dot->at >= n && !memcmp(s + dot->at - n, owners[i], n) &&
-		    (dot->at == n || (!ab_code_is_letter(s[dot->at - n - 1]) &&
-				      s[dot->at - n - 1] != '.')))
-			return true;
+	for (size_t i = 0; !k->members && i < AB_ARRAY_LEN(owners); i++) {
+		if (memmem(k->text->text, k->text->len, owners[i],
+			   strlen(owners[i])))
+			k->members = 1;
 	}
-	return false;
+	k->members = k->members ? k->members : 2;
+	return k->members == 1;
+}
+
+bool ab_code_is_own_member(struct ab_code *k, const struct ab_token *dot)
+{
+	return k->lang & (AB_PY | AB_JS) && ab_code_is_sign(k, dot, '.') &&
+	       has_members(k);
 }
 
 bool ab_code_is_itself(const struct ab_code *k, struct ab_lexer x,
