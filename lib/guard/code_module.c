@@ -71,6 +71,7 @@ static void run_name(struct ab_code *k, const struct ab_word *head, uint32_t at,
 	char *text = ab_check_alloc(k->c, head->len + 1 + (end - at));
 	struct ab_word w = { .text = text, .span = k->text->span };
 	const char *s = k->text->text;
+	uint32_t depth = 0;
 
 	if (!text)
 		return;
@@ -81,10 +82,14 @@ static void run_name(struct ab_code *k, const struct ab_word *head, uint32_t at,
 	while (at < end && memchr(".:", s[at], 2))
 		at++;
 	for (; at < end; at++) {
-		if (!memchr(".:", s[at], 2))
+		if (!memchr(".:", s[at], 2)) {
 			text[w.len++] = s[at];
-		else if (text[w.len - 1] != '/')
+		} else if (w.len && text[w.len - 1] != '/') {
+			/* import a.b runs what is in a first */
+			if (k->lang == AB_PY && depth++ < MAX_IMPORTS)
+				ab_code_run_module(k, &w);
 			text[w.len++] = '/';
+		}
 	}
 	ab_code_run_module(k, &w);
 }
@@ -96,6 +101,7 @@ static void run_parts(struct ab_code *k, struct ab_lexer x, uint32_t from,
 	struct ab_word head = { .text = "" };
 	struct ab_token t;
 	uint32_t count = 0;
+	bool is_open = false;
 
 	if (from < to) {
 		char *text = ab_check_alloc(k->c, to - from);
@@ -108,10 +114,13 @@ static void run_parts(struct ab_code *k, struct ab_lexer x, uint32_t from,
 						   : k->text->text[from];
 		head.text = text;
 	}
-	/* those in brackets may go on behind the line, but not at its begin */
+	/* those in brackets may go on behind the line, as what a backslash
+	   joins */
 	while (ab_lexer_next(&x, &t) &&
-	       (!t.is_line || x.text[t.at - 1] != '\n') &&
+	       (is_open || !t.is_line || x.text[t.at - 1] != '\n') &&
 	       !ab_code_is_sign(k, &t, ';') && !ab_code_is_sign(k, &t, ')')) {
+		is_open |= ab_code_is_sign(k, &t, '(') ||
+			   ab_code_is_sign(k, &t, '\\');
 		if (t.kind != AB_TOKEN_WORD || ab_code_is_text(k, &t, "as"))
 			continue;
 		if (++count > MAX_PARTS) {
@@ -123,6 +132,19 @@ static void run_parts(struct ab_code *k, struct ab_lexer x, uint32_t from,
 	}
 }
 
+/* Behind blanks, and lines that a backslash joins. */
+static uint32_t skip_joined(const struct ab_code *k, uint32_t at)
+{
+	const char *s = k->text->text;
+
+	while (at < k->text->len &&
+	       (memchr(" \t", s[at], 2) ||
+		(s[at] == '\\' && at + 1 < k->text->len &&
+		 s[at + 1] == '\n')))
+		at += s[at] == '\\' ? 2 : 1;
+	return at;
+}
+
 /* python: import a.b, c; from a import b. */
 static void run_import(struct ab_code *k, const struct ab_token *t)
 {
@@ -132,8 +154,7 @@ static void run_import(struct ab_code *k, const struct ab_token *t)
 	struct ab_token next;
 	const char *s = k->text->text;
 
-	while (at < k->text->len && memchr(" \t", s[at], 2))
-		at++;
+	at = skip_joined(k, at);
 	end = name_end(k, at);
 	if (end == at)
 		return;
@@ -156,7 +177,7 @@ static void run_import(struct ab_code *k, const struct ab_token *t)
 	run_name(k, &none, at, end);
 	while (at < end && s[at] == '.')
 		at++;
-	x.pos = end;
+	x.pos = skip_joined(k, end);
 	if (ab_lexer_next(&x, &next) && ab_code_is_text(k, &next, "import"))
 		run_parts(k, x, at, end);
 }
@@ -182,6 +203,8 @@ static bool is_loader(const struct ab_code *k, const struct ab_token *t)
 		{ "require", AB_JS | AB_RUBY | AB_LUA | AB_PERL | AB_PHP },
 		{ "import", AB_JS },
 		{ "from", AB_JS },
+		{ "fork", AB_JS },
+		{ "Worker", AB_JS },
 		{ "require_relative", AB_RUBY },
 		{ "load", AB_RUBY },
 		{ "dofile", AB_LUA },
@@ -222,6 +245,7 @@ void ab_code_module(struct ab_code *k, const struct ab_token *t)
 	static const struct ab_word none = { .text = "" };
 	struct ab_lexer x = k->x;
 	struct ab_token name;
+	struct ab_word w;
 
 	if (!k->use)
 		return;
@@ -233,9 +257,16 @@ void ab_code_module(struct ab_code *k, const struct ab_token *t)
 		run_import(k, t);
 	} else if (k->lang == AB_PERL && begins_statement(k, t) &&
 		   (ab_code_is_text(k, t, "use") ||
+		    ab_code_is_text(k, t, "no") ||
 		    ab_code_is_text(k, t, "require")) &&
 		   ab_lexer_next(&x, &name) && name.kind == AB_TOKEN_WORD) {
 		run_name(k, &none, name.at, name_end(k, name.at));
+		/* use parent "X"; */
+		if ((ab_code_is_text(k, &name, "parent") ||
+		     ab_code_is_text(k, &name, "base")) &&
+		    ab_lexer_next(&x, &name) &&
+		    ab_code_plain_word(k, &name, &w))
+			run_name(k, &none, name.at, name.at + name.len);
 	}
 }
 
