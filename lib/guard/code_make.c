@@ -309,8 +309,6 @@ static bool read_name(struct ab_make *m, const struct ab_word *line,
 	name->is_unknown |= memmem(value.text, value.len, "\\#", 2) != NULL;
 	m->is_turned |= to - from >= 9 &&
 			!memcmp(s + to - 9, "MAKEFLAGS", 9);
-	if (to - from == 13 && !memcmp(s + from, ".RECIPEPREFIX", 13))
-		m->prefix = value.len ? *value.text : '\t';
 	return true;
 }
 
@@ -441,6 +439,28 @@ static void read_target_name(struct ab_make *m, const struct ab_word *line)
 		read_name(m, line, at, UINT32_MAX);
 }
 
+/* .RECIPEPREFIX = >: of the lines behind it. */
+static void read_prefix(struct ab_make *m, const struct ab_word *line)
+{
+	static const char name[] = ".RECIPEPREFIX";
+	uint32_t at = skip_words(line->text, 0, line->len);
+	struct ab_word w;
+	char sign;
+
+	if (line->len - at < sizeof(name) - 1 ||
+	    memcmp(line->text + at, name, sizeof(name) - 1) != 0)
+		return;
+	at = skip_blanks(line->text, at + sizeof(name) - 1, line->len);
+	at += sign_at(line->text + at, line->len - at, &sign);
+	at = skip_blanks(line->text, at, line->len);
+	if (!ab_word_slice(m->c, line, at, line->len - at, &w) ||
+	    !ab_make_expand(m, &w, &w))
+		return;
+	m->prefix = w.len ? *w.text : '\t';
+	if (w.hole_count)
+		ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, line);
+}
+
 static bool is_recipe(const struct ab_make *m, const struct ab_word *line)
 {
 	return line->len && *line->text == m->prefix;
@@ -468,6 +488,7 @@ static void read_names(struct ab_make *m)
 		if (read_condition(&line, branches, &depth, &seen))
 			continue;
 		i = skip_words(line.text, i, line.len);
+		read_prefix(m, &line);
 		if (begins(&line, i, "define"))
 			read_define(m, &line, i + 6, branch, &at);
 		else if (!is_recipe(m, &line))
@@ -691,6 +712,44 @@ static void run_calls(struct ab_make *m)
 	}
 }
 
+/* $(eval TARGETS: ; COMMAND), or what a command prints. */
+static void run_evals(struct ab_make *m)
+{
+	static const char call[] = "eval ";
+	const struct ab_word *text = m->text;
+	const char *end = text->text + text->len, *at = text->text, *semi;
+	const char *line = at, *next;
+	struct ab_word w;
+
+	next = memmem(at, (size_t)(end - at), call, sizeof(call) - 1);
+	while ((at = next)) {
+		bool is_call = at > text->text && memchr("({", at[-1], 2);
+		const char *to;
+
+		if (line <= at)
+			line = memchr(at, '\n', (size_t)(end - at));
+		line = line ? line : end;
+		at += sizeof(call) - 1;
+		next = memmem(at, (size_t)(end - at), call, sizeof(call) - 1);
+		to = next && next < line ? next : line;
+		if (!is_call)
+			continue;
+		if (to - at > 7 && *at == '$' && !memcmp(at + 2, "shell", 5))
+			ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
+		semi = memchr(at, ';', (size_t)(to - at));
+		if (!semi || !memchr(at, ':', (size_t)(semi - at)))
+			continue;
+		at = semi + 1;
+		/* without the brackets that end it */
+		while (to > at && memchr("$(){} \t", to[-1], 7))
+			to--;
+		if (to > at &&
+		    ab_word_slice(m->c, text, (uint32_t)(at - text->text),
+				  (uint32_t)(to - at), &w))
+			run(m, &w);
+	}
+}
+
 /* NAME != COMMAND, and not what is in a recipe, a call or another value. */
 static bool is_name(const char *line, const char *end)
 {
@@ -898,12 +957,16 @@ static void run_line(struct ab_make *m, struct ab_word *line, uint32_t *next)
 		note_recipe(m, line);
 		at = 1;
 	} else {
+		read_prefix(m, line);
 		check_export(m, line);
 		read_included(m, line, true);
 		set = memmem(line->text, line->len, "!=", 2);
 		is_now = set && is_name(line->text, set);
 		at = is_now ? (uint32_t)(set - line->text) + 2
 			    : read_rule(m, line);
+		/* a condition may have kept the tab */
+		if (!at && line->len > 1 && *line->text == '\t')
+			at = 1;
 	}
 	at = at ? skip_marks(line, at) : 0;
 	if (at && at < line->len &&
@@ -1004,14 +1067,19 @@ void ab_check_make(struct ab_check *c, const struct ab_use *use,
 	}
 	read_given(m);
 	read_names(m);
-	while (next_line(m, &at, &line))
+	m->prefix = '\t';
+	while (next_line(m, &at, &line)) {
+		read_prefix(m, &line);
 		read_included(m, &line, false);
+	}
 	at = 0;
+	m->prefix = '\t';
 	m->is_open |= has_any(text, evals, AB_ARRAY_LEN(evals));
 	if (has_any(text, foreign, AB_ARRAY_LEN(foreign)))
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
 	check_shell(m);
 	run_calls(m);
+	run_evals(m);
 	while (next_line(m, &at, &line))
 		run_line(m, &line, &at);
 	c->scratch->low = mark;
