@@ -24,6 +24,7 @@ struct reading {
 	struct ab_word text;	  /* all of it that is known, in order */
 	uint32_t joins;
 	bool has_text, has_other;
+	bool is_lines; /* a line ends where its file does */
 	bool is_either; /* one that is not known may hold one of several */
 };
 
@@ -33,6 +34,21 @@ bool ab_print_pay(struct ab_check *c, uint32_t bytes)
 	if (bytes > MAX_PAID - c->printed)
 		return false;
 	c->printed += bytes;
+	return true;
+}
+
+/* What was read so far, and its last line ends. */
+static bool end_line(struct reading *r)
+{
+	static const struct ab_word newline = { .text = "\n", .len = 1 };
+	struct ab_word all;
+
+	if (!r->is_lines || (r->text.len &&
+			     r->text.text[r->text.len - 1] == '\n'))
+		return true;
+	if (!ab_file_join(r->c, &r->text, &newline, &all))
+		return false;
+	r->text = all;
 	return true;
 }
 
@@ -54,7 +70,7 @@ static void read_text(struct reading *r, const struct ab_word *w)
 	} else if (r->text.len + from->len <= AB_MAX_PRINTED &&
 		   r->joins++ < MAX_JOINS &&
 		   ab_print_pay(r->c, r->text.len + from->len) &&
-		   ab_file_join(r->c, &r->text, from, &all)) {
+		   end_line(r) && ab_file_join(r->c, &r->text, from, &all)) {
 		r->text = all;
 	} else {
 		r->has_other = true;
@@ -296,6 +312,7 @@ static bool print_sed(struct reading *r, const struct ab_word *argv,
 	struct ab_sed sed = { 0 };
 	uint32_t files = 0;
 
+	r->is_lines = true;
 	for (uint32_t i = 1; i < argc; i++) {
 		if (ab_sed_word(&sed, argv, argc, &i))
 			continue;
@@ -390,7 +407,7 @@ bool ab_print_more(struct ab_check *c, uint32_t taint, struct ab_word *text)
 bool ab_prints_of(struct ab_check *c, const struct ab_word *argv, uint32_t argc,
 		  const struct ab_word *in, struct ab_word *out)
 {
-	struct reading r = { .c = c, .in = in };
+	struct reading r = { .c = c, .in = in, .is_lines = true };
 	const struct ab_program *p;
 	struct ab_word name;
 	uint32_t skip;

@@ -21,6 +21,7 @@ struct change {
 	char pattern[MAX_WORD];
 	uint32_t len;
 	bool at_begin, at_end, is_global;
+	bool has_any;  /* a dot: one letter, of which text has more bytes */
 	bool has_rest; /* .* behind it: all of the line from there on */
 	struct ab_word to;
 };
@@ -45,7 +46,8 @@ static bool takes_text(struct ab_sed *sed, const struct ab_word *w)
 			return true;
 		sed->is_quiet |= ch == 'n';
 		sed->is_extended |= ch == 'E' || ch == 'r';
-		sed->is_odd |= !memchr("nErus", ch, 5);
+		/* -s counts the lines of each file by itself */
+		sed->is_odd |= !memchr("nEru", ch, 4);
 	}
 	sed->is_odd |= w->hole_count > 0;
 	return false;
@@ -90,15 +92,18 @@ static bool pattern_byte(struct change *ch, bool is_extended, const char *s,
 
 	if (b == '\\') {
 		b = ++*i < n ? s[*i] : '\n';
-		if (b != delim && !memchr("./-&[]*^$\\", b, 10))
+		/* s|a\|b|c|: what that means is not the same everywhere */
+		if (!memchr("./-&[]*^$\\", b, 10) &&
+		    (b != delim || memchr("|+", b, 2)))
 			return false;
 	} else if (b == '.' && *i + 2 < n && s[*i + 1] == '*' &&
 		   (s[*i + 2] == delim || s[*i + 2] == '$')) {
-		ch->has_rest = true;
+		ch->has_rest = ch->has_any = true;
 		++*i;
 		return true;
 	} else if (b == '.') {
 		b = ANY;
+		ch->has_any = true;
 	} else if (b == '^' && !ch->len && !ch->at_begin) {
 		ch->at_begin = true;
 		return true;
@@ -165,10 +170,12 @@ static bool read_change(struct ab_check *c, const struct ab_word *w,
 	uint32_t i = *at + 2, from = i;
 	char delim = i < w->len ? s[i - 1] : '\\';
 
-	if (delim == '\\' || delim == '\n')
+	/* others mean something in a pattern, or behind a backslash */
+	if (!memchr("/|#,:;@%!~+=_", delim, 13))
 		return false;
 	ch->len = 0;
-	ch->at_begin = ch->at_end = ch->is_global = ch->has_rest = false;
+	ch->at_begin = ch->at_end = ch->is_global = false;
+	ch->has_rest = ch->has_any = false;
 	for (; i < w->len && s[i] != delim; i++) {
 		if (!pattern_byte(ch, is_extended, s, w->len, &i, delim))
 			return false;
@@ -256,16 +263,28 @@ static void change_lines(const struct change *ch, const struct ab_word *w,
 	}
 }
 
+static bool is_ascii(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if ((unsigned char)w->text[i] > 127)
+			return false;
+	}
+	return true;
+}
+
 static bool apply(struct ab_check *c, const struct change *ch,
 		  struct ab_word *w)
 {
 	struct made m = { 0 };
 
 	if (w->hole_count || w->len > 2 * AB_MAX_PRINTED ||
-	    !ab_print_pay(c, w->len * (ch->len + 1)))
+	    !ab_print_pay(c, w->len * (ch->len + 1)) ||
+	    (ch->has_any && !is_ascii(w)))
 		return false;
 	change_lines(ch, w, &m);
-	if (m.count > AB_MAX_PRINTED / MAX_WORD)
+	/* what is put in nowhere may be more than what is put in */
+	if (m.count > AB_MAX_PRINTED / MAX_WORD ||
+	    (!m.count && ch->to.hole_count))
 		return false;
 	m.text = ab_check_alloc(c, m.len + 1);
 	m.holes = ab_check_alloc(c, (m.count * ch->to.hole_count + 1) *
@@ -340,34 +359,42 @@ static bool pick_lines(struct ab_check *c, const struct ab_sed *sed,
 
 /* --- all of it ---------------------------------------------------------- */
 
+/* is_split: what was a line is more of them now, but one for sed. */
 static bool edit_by(struct ab_check *c, const struct ab_sed *sed,
-		    const struct ab_word *by, struct ab_word *w)
+		    const struct ab_word *by, struct ab_word *w,
+		    bool *is_split)
 {
 	AB_UNINITIALIZED struct change ch;
-	uint32_t at = 0;
+	uint32_t at = 0, holes = 0;
 
 	while (at < by->len && memchr(" \t\n;", by->text[at], 4))
 		at++;
 	if (at < by->len && by->text[at] != 's')
 		return pick_lines(c, sed, by, w);
 	while (at < by->len) {
-		if (by->text[at] != 's' || sed->is_quiet ||
+		if (by->text[at] != 's' || sed->is_quiet || *is_split ||
 		    !read_change(c, by, sed->is_extended, &at, &ch) ||
 		    !apply(c, &ch, w))
 			return false;
+		holes += ch.to.hole_count;
+		*is_split = ch.to.len &&
+			    memchr(ch.to.text, '\n', ch.to.len);
 		while (at < by->len && memchr(" \t\n;", by->text[at], 4))
 			at++;
 	}
-	return true;
+	/* another may be more commands */
+	return holes == by->hole_count;
 }
 
 bool ab_sed_edit(struct ab_check *c, const struct ab_sed *sed,
 		 struct ab_word *w)
 {
+	bool is_split = false;
+
 	if (w->len > AB_MAX_PRINTED || sed->is_odd || !sed->count)
 		return false;
 	for (uint32_t i = 0; i < sed->count; i++) {
-		if (!edit_by(c, sed, sed->texts[i], w))
+		if (!edit_by(c, sed, sed->texts[i], w, &is_split))
 			return false;
 	}
 	return true;
