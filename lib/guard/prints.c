@@ -17,6 +17,7 @@
 
 #define MAX_PAID (1u << 18)
 #define MAX_JOINS 16 /* files of one command */
+#define MAX_DIGITS 7 /* of a number of lines */
 
 struct reading {
 	struct ab_check *c;
@@ -111,11 +112,11 @@ static bool part_number(struct part *p, const char *s, uint32_t n)
 	n -= p->sign != '\0';
 	p->count = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!is_digit(s[i]))
+		if (!is_digit(s[i]) || i == MAX_DIGITS)
 			return false;
 		p->count = p->count * 10 + (s[i] - '0');
 	}
-	return n && n < 8;
+	return n;
 }
 
 /* -5, -n5, -n 5, --lines=5: false: another option, or not known. */
@@ -232,7 +233,7 @@ static bool pick_lines(struct reading *r, const struct ab_word *pattern,
 	if (w->hole_count || w->len > AB_MAX_PRINTED ||
 	    !ab_print_pay(r->c, w->len))
 		return false;
-	out = ab_check_alloc(r->c, w->len + 1);
+	out = ab_check_alloc(r->c, w->len + 2);
 	if (!out)
 		return false;
 	for (uint32_t at = 0, end; at < w->len; at = end) {
@@ -245,6 +246,9 @@ static bool pick_lines(struct reading *r, const struct ab_word *pattern,
 		memcpy(out + len, w->text + at, end - at);
 		len += end - at;
 	}
+	/* it ends the last line */
+	if (len && out[len - 1] != '\n')
+		out[len++] = '\n';
 	r->text = (struct ab_word){ .text = out, .len = len,
 				    .span = w->span };
 	return true;
