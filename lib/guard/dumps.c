@@ -18,6 +18,7 @@ struct ab_dump {
 	struct ab_shell_found found;
 	const struct ab_stream *out;
 	uint32_t index, depth; /* in the pipeline */
+	bool is_read; /* nothing is shown; another reading may be one day */
 };
 
 bool ab_dump_hold(struct ab_check *c, const struct ab_shell_found *found)
@@ -50,7 +51,7 @@ void ab_dump_tell(struct ab_check *c)
 	struct ab_dump *d = c->dump;
 
 	c->dump = NULL;
-	if (d && !ab_defined_defer(c, &d->found))
+	if (d && !d->is_read && !ab_defined_defer(c, &d->found))
 		c->report(c->user, &d->found);
 }
 
@@ -73,7 +74,8 @@ static bool is_plain_name(const char *s, uint32_t len)
 	return !ab_value_is_secret(name);
 }
 
-/* ^NAME= or ^(NAME|NAME)=, and what may come behind it in the value. */
+/* ^NAME= or ^(NAME|NAME)=, and what may come behind it in the value; ^NAME=*
+   takes each name that begins so. */
 static bool takes_names(const struct ab_word *w)
 {
 	const char *s = w->text, *end = s + w->len;
@@ -81,6 +83,7 @@ static bool takes_names(const struct ab_word *w)
 	const char *stop = sign;
 
 	if (w->hole_count || !sign || *s++ != '^' ||
+	    (end - sign > 1 && memchr("*?{\\", sign[1], 4)) ||
 	    memchr(sign, '|', (size_t)(end - sign)) ||
 	    memchr(sign, '\n', (size_t)(end - sign)))
 		return false;
@@ -150,13 +153,24 @@ static bool has_options_only(const struct ab_shell_command *m)
 	return true;
 }
 
+static bool is_behind(const struct ab_dump *d, const struct ab_shell_command *m)
+{
+	return m->place.in == d->out && m->place.pipe_index == d->index + 1 &&
+	       m->place.depth == d->depth;
+}
+
 void ab_dump_next(struct ab_check *c, const struct ab_shell_command *m)
 {
 	struct ab_dump *d = c->dump;
 
-	if (m->place.in != d->out || m->place.pipe_index != d->index + 1 ||
-	    m->place.depth != d->depth || !m->argc || m->redir_count ||
-	    m->callee || m->assign_count) {
+	if (d->is_read && !is_behind(d, m)) {
+		c->dump = NULL;
+		return;
+	}
+	/* grep "$P": P may be another one, and the command comes again */
+	d->is_read = false;
+	if (!is_behind(d, m) || !m->argc || m->redir_count || m->callee ||
+	    m->assign_count) {
 		ab_dump_tell(c);
 	} else if (ab_word_equals(m->argv, "sort") && has_options_only(m) &&
 		   m->place.out && d->index + 2 < m->place.pipe_count) {
@@ -165,7 +179,7 @@ void ab_dump_next(struct ab_check *c, const struct ab_shell_command *m)
 	} else if ((ab_word_equals(m->argv, "wc") && has_options_only(m)) ||
 		   ((ab_word_equals(m->argv, "grep") ||
 		     ab_word_equals(m->argv, "egrep")) && greps_names(m))) {
-		c->dump = NULL;
+		d->is_read = true;
 	} else {
 		ab_dump_tell(c);
 	}
