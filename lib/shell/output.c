@@ -377,10 +377,26 @@ static bool print_path(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* Where the shell is, whatever the text said that $PWD be. */
+static const struct value *here(struct ab_shell_run *run)
+{
+	const struct variable *kept = ab_run_find(run, AB_SHELL_CWD,
+						  sizeof(AB_SHELL_CWD) - 1);
+	const struct value *pwd = ab_run_value(run, "PWD", 3);
+	const struct value *v = kept ? ab_run_value_of(run, kept) : pwd;
+
+	if (v->kind != VALUE_SCALAR || !v->words->len ||
+	    (!kept && run->context->cwd &&
+	     (v->words->len != run->context->cwd_len ||
+	      memcmp(v->words->text, run->context->cwd, v->words->len) != 0)))
+		return &ab_run_absent;
+	return v;
+}
+
 static bool print_pwd(struct ab_shell_run *run, struct segments *list,
 		      const struct ab_word *argv, uint32_t argc)
 {
-	const struct value *v = ab_run_value(run, "PWD", 3);
+	const struct value *v = here(run);
 
 	if (argc != 1 || v->kind != VALUE_SCALAR)
 		return false;
@@ -463,7 +479,7 @@ static bool is_near_root(const char *s, uint32_t len, const struct ab_word *cwd)
 static bool print_realpath(struct ab_shell_run *run, struct segments *list,
 			   const struct ab_word *argv, uint32_t argc)
 {
-	const struct value *pwd = ab_run_value(run, "PWD", 3);
+	const struct value *pwd = here(run);
 	const struct ab_word *w = &argv[argc - 1];
 	const struct ab_word *cwd = pwd->kind == VALUE_SCALAR ? pwd->words
 							      : NULL;
