@@ -185,6 +185,7 @@ struct ab_check {
 	const struct ab_shell_function *defining;
 	bool defining_traps; /* there was a trap when it began */
 	bool is_exporting; /* functions, to callers that are not seen */
+	bool has_loose; /* a file of the text may hold another one */
 	const struct ab_parts *parts; /* of files that were taken apart */
 	uint32_t printed; /* bytes that were followed through programs */
 	uint32_t trees; /* archives off the network that were taken apart */

@@ -20,6 +20,7 @@
 #include "guard/command.h"
 
 #define SURE_PREFIX " sure " /* as long: on every way something is in it */
+#define LOOSE_PREFIX " over " /* as long: "0", or else it may be another text */
 #define FD_NAME 32 /* bytes of " fd N" */
 
 /* --- files -------------------------------------------------------------- */
@@ -269,22 +270,27 @@ bool ab_file_set_beside(struct ab_check *c, const char *prefix,
 	return ab_shell_set(c->run, name, len, value, AB_SHELL_SHARED);
 }
 
-/* NULL: nothing, or more than one thing. */
-const struct ab_word *ab_file_get_beside(struct ab_check *c,
-					 const char *prefix,
-					 const char *variable, uint32_t len)
+static const struct ab_word *get_beside(struct ab_check *c, const char *prefix,
+					const char *variable, uint32_t len)
 {
 	uint32_t skip = sizeof(AB_FILE_PREFIX) - 1;
 	char *name = ab_check_alloc(c, len + 1);
-	const struct ab_word *w;
-	bool is_exported;
 
 	if (!name)
 		return NULL;
 	memcpy(name, prefix, skip);
 	memcpy(name + skip, variable + skip, len - skip);
 	name[len] = '\0';
-	w = ab_shell_get(c->run, name, len, &is_exported);
+	return ab_shell_get(c->run, name, len, NULL);
+}
+
+/* NULL: nothing, or more than one thing. */
+const struct ab_word *ab_file_get_beside(struct ab_check *c,
+					 const char *prefix,
+					 const char *variable, uint32_t len)
+{
+	const struct ab_word *w = get_beside(c, prefix, variable, len);
+
 	return w && w->len && !w->hole_count ? w : NULL;
 }
 
@@ -300,6 +306,42 @@ void ab_file_note(struct ab_check *c, const char *variable, uint32_t len)
 		c->written[c->written_count++] = variable;
 }
 
+bool ab_file_is_loose(struct ab_check *c, const struct ab_word *path)
+{
+	const struct ab_word *w;
+	const char *variable;
+	uint32_t len;
+
+	if (AB_LIKELY(!c->has_loose) || ab_file_fd(path) >= 0)
+		return false;
+	variable = ab_file_name(c, path, false, &len);
+	w = variable ? get_beside(c, LOOSE_PREFIX, variable, len) : NULL;
+	return w && !ab_word_equals(w, "0");
+}
+
+/* is_loose: who knows what was written over it. Who runs it is still judged by
+   what it was; who reads it reads something else. */
+static void set_loose(struct ab_check *c, const struct ab_word *path,
+		      bool is_loose)
+{
+	static const struct ab_word no = { .text = "0", .len = 1 },
+				    yes = { .text = "1", .len = 1 };
+	const char *variable;
+	uint32_t len;
+
+	if (AB_LIKELY(is_loose ? !c->has_files : !c->has_loose) ||
+	    ab_file_fd(path) >= 0)
+		return;
+	variable = ab_file_name(c, path, false, &len);
+	if (!variable || (is_loose && !ab_shell_get(c->run, variable, len,
+						    NULL)))
+		return;
+	c->has_loose |= is_loose;
+	if (!ab_file_set_beside(c, LOOSE_PREFIX, variable, len,
+				is_loose ? &yes : &no))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
+
 static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 		 const struct ab_word *content, bool is_new)
 {
@@ -309,8 +351,10 @@ static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 
 	if (taint & AB_TAINT_REMOTE)
 		ab_check_path(c, c->use, AB_ROLE_WRITE, path);
-	if (!(taint & keep) && !content)
+	if (!(taint & keep) && !content) {
+		set_loose(c, path, true);
 		return;
+	}
 	const char *variable = ab_file_name(c, path, true, &len);
 	bool good = true;
 
@@ -325,6 +369,7 @@ static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 	else if (!content)
 		good = ab_file_mark(c, variable, len, taint & keep,
 				    AB_SHELL_SHARED);
+	set_loose(c, path, false);
 	if (!good || (is_new && c->trees && !ab_tree_mark(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }

@@ -33,6 +33,8 @@ bool ab_file_set_beside(struct ab_check *c, const char *prefix,
 const struct ab_word *ab_file_get_beside(struct ab_check *c,
 					 const char *prefix,
 					 const char *variable, uint32_t len);
+/* What the text put in may be gone: something else was written over it. */
+bool ab_file_is_loose(struct ab_check *c, const struct ab_word *path);
 /* /dev/fd/3 and the like: the 3; or -1. */
 int32_t ab_file_fd(const struct ab_word *w);
 /* The bytes of both; false: out of memory. */

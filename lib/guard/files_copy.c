@@ -187,7 +187,7 @@ void ab_file_make(struct ab_check *c, const struct ab_use *use,
 {
 	uint32_t taint = use ? made_of(c, use, path) : 0;
 
-	if (AB_UNLIKELY(taint))
+	if (AB_UNLIKELY(taint || c->has_files))
 		ab_file_save(c, path, taint, NULL, false);
 }
 

@@ -61,6 +61,7 @@ static void read_text(struct reading *r, const struct ab_word *w)
 					     : ab_file_content(r->c, w);
 	struct ab_word all;
 
+	r->has_other |= w && ab_file_is_loose(r->c, w);
 	if (!from || !from->len || ab_file_is_copy(from)) {
 		r->has_other = true;
 		r->is_either |= w && from && !from->len &&

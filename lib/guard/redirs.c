@@ -156,7 +156,8 @@ void ab_tell_input(struct ab_check *c, const struct ab_shell_command *m,
 {
 	const struct ab_stream *out = m->place.out;
 
-	if (!c->is_one_pass || !ab_is_file_input(m->redirs, m->redir_count))
+	if (!c->is_one_pass || !ab_is_file_input(m->redirs, m->redir_count) ||
+	    ab_file_is_loose(c, &m->redirs[0].target))
 		return;
 	if ((UINT64_C(1) << m->builtin) & AB_READERS)
 		ab_shell_tell_input(c->run, in->text);

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "guard/check.h"
 #include "guard/command.h"
+#include "guard/files.h"
 #include "guard/git.h"
 #include "guard/path.h"
 #include "guard/prints.h"
@@ -422,7 +423,9 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
 	if (AB_UNLIKELY(m->place.out && m->argc)) {
-		if (!out)
+		if (!out && !(m->redir_count &&
+			      ab_is_file_input(m->redirs, m->redir_count) &&
+			      ab_file_is_loose(c, &m->redirs[0].target)))
 			tell_output(c, argv, argc, in);
 		if (AB_UNLIKELY(m->place.out == c->noted))
 			ab_git_note_else(c, m);
@@ -600,7 +603,8 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	if (in.has && s->in) {
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
 		if (in.text && !is_split && c->is_one_pass &&
-		    ab_is_file_input(s->redirs, s->redir_count))
+		    ab_is_file_input(s->redirs, s->redir_count) &&
+		    !ab_file_is_loose(c, &s->redirs[0].target))
 			s->in->value = in.text;
 		pass_note(s);
 	}
