@@ -664,6 +664,23 @@ static struct function *define(struct ab_shell_run *run,
 	return function;
 }
 
+/* What it does to the world may be done later, or never. */
+static void join_shared(struct ab_shell_run *run, struct outcome *all)
+{
+	struct outcome *shared = NULL;
+
+	while (all) {
+		struct outcome *o = all;
+
+		all = o->next;
+		if (!(o->variable->flags & VARIABLE_SHARED))
+			continue;
+		o->next = shared;
+		shared = o;
+	}
+	ab_run_join(run, shared, 2);
+}
+
 static void step_function(struct ab_shell_run *run, struct visit_frame *f)
 {
 	if (f->phase++ == PHASE_FIRST) {
@@ -686,7 +703,8 @@ static void step_function(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->function) {
 		f->function->active = 0;
 		run->uncertain--;
-		ab_run_back(run, f->undo, NULL);
+		ab_run_back(run, f->undo, &f->outcomes);
+		join_shared(run, f->outcomes);
 	}
 	finish(run, f);
 }
