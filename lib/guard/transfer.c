@@ -64,25 +64,37 @@ static bool expand_home(struct ab_check *c, struct ab_word *w)
 	return true;
 }
 
-/* What stands behind the verb, to the end of the command. */
+/* put -O /remote a b, put a -o b: what it is called there is no file here. */
+static bool names_remote(const struct ab_word *w)
+{
+	return w->len == 2 && memchr("oO", w->text[1], 2);
+}
+
+/* What stands behind the verb, to the end of the command; lftp takes more
+   files than one, and values of options in front of them. */
 static void send_files(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *text, uint32_t end, uint32_t at,
 		       size_t verb)
 {
 	bool is_sent = !verbs[verb].is_mirror;
+	bool is_all = verbs[verb].is_all || verbs[verb].is_mirror ||
+		      ab_word_equals(&use->words[0], "lftp");
 	struct ab_word w;
 
 	while (next_word(c, text, end, &at, &w)) {
 		if (w.len && *w.text == '-') {
 			is_sent |= memchr(w.text, 'R', w.len) ||
 				   ab_word_equals(&w, "--reverse");
+			if (!verbs[verb].is_mirror && names_remote(&w) &&
+			    !next_word(c, text, end, &at, &w))
+				return;
 			continue;
 		}
 		if (!is_sent || !expand_home(c, &w))
 			return;
 		ab_check_path(c, use, AB_ROLE_SEND, &w);
 		ab_check_flow(c, use, AB_SINK_NET, AB_TAINT_FILE, &w);
-		if (!verbs[verb].is_all)
+		if (!is_all)
 			return;
 	}
 }
@@ -116,7 +128,7 @@ void ab_check_transfer(struct ab_check *c, const struct ab_use *use,
 		const struct ab_word *here = c->cwd;
 		uint32_t end = at;
 
-		while (end < text->len && !memchr("\n;", text->text[end], 2))
+		while (end < text->len && !memchr("\n;&|", text->text[end], 4))
 			end++;
 		one_command(c, use, text, at, end);
 		if (c->cwd == here)
