@@ -53,6 +53,19 @@ static bool end_line(struct reading *r)
 	return true;
 }
 
+/* <(...) as all of the word: what the commands in it write. */
+static const struct ab_word *proc_text(const struct ab_word *w)
+{
+	const struct ab_hole *h = w->hole_count == 1 && w->len == w->holes->len
+					  ? w->holes
+					  : NULL;
+
+	return h && h->kind == AB_HOLE_PROC && h->origin &&
+			       h->origin->kind == AB_STREAM_PROC_IN
+		       ? h->origin->value
+		       : NULL;
+}
+
 /* A file, or (NULL) stdin. */
 static void read_text(struct reading *r, const struct ab_word *w)
 {
@@ -61,6 +74,11 @@ static void read_text(struct reading *r, const struct ab_word *w)
 					     : ab_file_content(r->c, w);
 	struct ab_word all;
 
+	if (!from && w) {
+		from = proc_text(w);
+		/* without the end of its last line */
+		r->is_lines |= from != NULL;
+	}
 	r->has_other |= w && ab_file_is_loose(r->c, w);
 	if (!from || !from->len || ab_file_is_copy(from)) {
 		r->has_other = true;
@@ -382,7 +400,9 @@ bool ab_prints(struct ab_check *c, const struct ab_word *argv, uint32_t argc,
 	uint32_t skip;
 	struct ab_word name;
 
-	if (AB_LIKELY(!in && !c->has_files) || !argc)
+	/* cat <(...) needs no file */
+	if (!argc || AB_LIKELY(!in && !c->has_files &&
+			       !argv[argc - 1].hole_count))
 		return false;
 	skip = words_in_front(argv, argc);
 	name = base_of(&argv[skip]);
