@@ -137,6 +137,16 @@ static void copy_others(struct ab_check *c, const struct ab_word *dir)
 	c->copy_from = last;
 }
 
+/* is_loose: who knows what was written over the one that was read. */
+static void save_copy(struct ab_check *c, const struct ab_word *path,
+		      uint32_t taint, const struct ab_word *text,
+		      bool is_loose)
+{
+	ab_file_save(c, path, taint, text, false);
+	if (is_loose)
+		ab_file_save(c, path, 0, NULL, false);
+}
+
 static void copy_last(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *path)
 {
@@ -151,10 +161,13 @@ static void copy_last(struct ab_check *c, const struct ab_use *use,
 			copy_either(c, &in);
 		return;
 	}
-	ab_file_save(c, path, taint, text, false);
+	bool is_loose = text && !use->in_text && c->copy_from &&
+			ab_file_is_loose(c, c->copy_from);
+
+	save_copy(c, path, taint, text, is_loose);
 	if (c->copy_from && (text || taint) &&
 	    inside_word(c, c->copy_from, path, &in))
-		ab_file_save(c, &in, taint, text, false);
+		save_copy(c, &in, taint, text, is_loose);
 }
 
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
