@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A makefile as the check reads it: what its names stand for (code_make.c),
- * and the text that make hands to the shell (code_make_text.c).
+ * A makefile as the check reads it: its lines (code_make_line.c), what its
+ * names stand for (code_make_names.c), the text that make hands to the shell
+ * (code_make_text.c), and what of that runs (code_make.c).
  */
 #ifndef AB_GUARD_CODE_MAKE_H
 #define AB_GUARD_CODE_MAKE_H
@@ -72,5 +73,34 @@ bool ab_make_is_outside(const struct ab_make *m, const char *name,
 bool ab_make_take(struct ab_make *m, size_t size);
 /* make knows the name itself; NULL: it does not. */
 const char *ab_make_default(const char *name, uint32_t len);
+
+/* --- code_make_line.c --- */
+/* The line at *at, with those that a backslash joins; *at is behind it. */
+bool ab_make_next_line(struct ab_make *m, uint32_t *at, struct ab_word *line);
+/* Lines that a backslash joins are one to make, with a blank between them. */
+bool ab_make_join_lines(struct ab_make *m, struct ab_word *w);
+bool ab_make_is_recipe(const struct ab_make *m, const struct ab_word *line);
+bool ab_make_has_target(const struct ab_word *line, const char *name);
+/* The word stands at `at`. */
+bool ab_make_begins(const struct ab_word *line, uint32_t at, const char *word);
+/* 1: a define in another begins, UINT32_MAX: one ends. */
+uint32_t ab_make_opens(const struct ab_word *line);
+uint32_t ab_make_skip_blanks(const char *s, uint32_t at, uint32_t len);
+/* Behind override, export and private in front of a name. */
+uint32_t ab_make_skip_words(const char *s, uint32_t at, uint32_t len);
+/* What stands between a name and its value, from s on: =, :=, ?=, += or !=;
+   its length, or 0. */
+uint32_t ab_make_sign_at(const char *s, uint32_t len, char *sign);
+/* Where the comment of a line begins, which a backslash takes back. */
+uint32_t ab_make_comment_at(const char *s, uint32_t at, uint32_t len);
+
+/* --- code_make_names.c --- */
+void ab_make_read_names(struct ab_make *m);
+/* make NAME=VALUE */
+void ab_make_read_given(struct ab_make *m);
+/* .RECIPEPREFIX = >: of the lines behind it. */
+void ab_make_read_prefix(struct ab_make *m, const struct ab_word *line);
+/* Where a text stands in the makefile, counted from 1. */
+uint32_t ab_make_place_of(const struct ab_make *m, const char *at);
 
 #endif

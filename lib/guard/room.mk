@@ -57,6 +57,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_lines.c \
 	lib/guard/code_loose.c \
 	lib/guard/code_make.c lib/guard/code_make.h \
+	lib/guard/code_make_line.c lib/guard/code_make_names.c \
 	lib/guard/code_make_text.c \
 	lib/guard/code_made.c \
 	lib/guard/code_module.c \
