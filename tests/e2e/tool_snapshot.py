@@ -640,7 +640,7 @@ def fill(path):
 def on_a_full_disk(state):
     """In its own mount namespace: the state directory is a disk of 3 MiB."""
     tree()
-    write(SRC + "/secret.txt", "GRANTED\n")
+    write(SRC + "/granted.txt", "GRANTED\n")
     room = os.path.join(TOP, "small")
     os.makedirs(room)
     boxes = [subprocess.Popen(
@@ -649,8 +649,8 @@ def on_a_full_disk(state):
         for where, name, more, line in (
             (SRC, "writer", (), "sleep 60"),
             (room, "reader", ("--peering",),
-             "until [ -e .shared/code/secret.txt ]; do sleep 0.1; done;"
-             "exec 3< .shared/code/secret.txt;"
+             "until [ -e .shared/code/granted.txt ]; do sleep 0.1; done;"
+             "exec 3< .shared/code/granted.txt;"
              "touch opened; until [ -e gone ]; do sleep 0.1; done;"
              "cat <&3 > seen; ls .shared/code >> seen 2>&1; touch told;"
              "sleep 60"))]
