@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/attr.h"
+
 #define MAX_HOLES 64
 
 struct path {
@@ -243,7 +245,7 @@ static struct ab_git_place judge(const struct path *p,
 struct ab_git_place ab_git_place_of(const struct ab_git_walk *walk,
 				    const struct ab_word *word, size_t begin)
 {
-	struct path p;
+	AB_UNINITIALIZED struct path p;
 
 	if (begin == word->len && ab_git_is_temp(word, begin))
 		return (struct ab_git_place){WHERE_TEMP, false, false};
@@ -312,7 +314,7 @@ struct ab_git_place ab_git_enter(struct ab_git_walk *walk,
 				 const struct ab_word *word)
 {
 	struct ab_git_place place;
-	struct path p;
+	AB_UNINITIALIZED struct path p;
 
 	resolve(&p, walk, word, 0);
 	place = judge(&p, walk);
@@ -331,7 +333,7 @@ struct ab_git_place ab_git_enter(struct ab_git_walk *walk,
 /* git status behind `cd /srv/other`: what -C asks about, by another road. */
 bool ab_git_is_elsewhere(const struct ab_git_walk *walk)
 {
-	struct path p;
+	AB_UNINITIALIZED struct path p;
 
 	p.len = 0;
 	p.is_unknown = false;
@@ -344,7 +346,7 @@ bool ab_git_same_path(const struct ab_git_walk *walk,
 		      const struct ab_word *word, size_t begin,
 		      struct ab_git_text path)
 {
-	struct path p;
+	AB_UNINITIALIZED struct path p;
 
 	resolve(&p, walk, word, begin);
 	return !p.is_unknown && !p.is_too_long && relation(&p, path) == 2;
