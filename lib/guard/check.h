@@ -162,6 +162,7 @@ struct ab_check {
 	uint64_t file_names; /* a bit for the last name of each */
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];
+	uint64_t lost_modules; /* ab_file_module_bit() of those beyond it */
 	uint32_t written_count;
 	/* code_make.c: what makefiles were expanded to, those that others
 	   included, and the last that were read; a recipe gives a make that

@@ -78,8 +78,11 @@ static void read_included(struct ab_make *m, const struct ab_word *line,
 	m->limit = ab_make_place_of(m, line->text);
 	is_known = ab_make_expand(m, &names, &names);
 	m->limit = UINT32_MAX;
-	if (!is_known)
+	if (!is_known) {
+		m->is_open = true;
+		ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, line);
 		return;
+	}
 	is_open = names.hole_count && has_makefile(m->c);
 	for (uint32_t i = 0; i < names.len;) {
 		from = i = ab_make_skip_blanks(names.text, i, names.len);
@@ -243,7 +246,15 @@ static bool is_name(const char *line, const char *end)
 
 static void export_name(struct ab_make *m, const char *name, uint32_t len)
 {
+	static const struct ab_hole hole = { .len = 1, .kind = AB_HOLE_BYTES };
 	const struct ab_make_name *n = ab_make_find(m, name, len);
+
+	if (n && n->is_unknown) {
+		struct ab_word w = { .text = "?", .len = 1, .holes = &hole,
+				     .hole_count = 1, .span = m->text->span };
+
+		ab_check_env(m->c, name, len, &w);
+	}
 
 	for (uint32_t i = 0; n && i < n->count; i++) {
 		struct ab_word w = { .text = n->values[i].text,

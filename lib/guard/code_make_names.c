@@ -342,9 +342,12 @@ void ab_make_read_prefix(struct ab_make *m, const struct ab_word *line)
 	at = ab_make_skip_blanks(line->text, at + sizeof(name) - 1, line->len);
 	at += ab_make_sign_at(line->text + at, line->len - at, &sign);
 	at = ab_make_skip_blanks(line->text, at, line->len);
-	if (!ab_word_slice(m->c, line, at, line->len - at, &w) ||
-	    !ab_make_expand(m, &w, &w))
+	if (!ab_word_slice(m->c, line, at, line->len - at, &w))
 		return;
+	if (!ab_make_expand(m, &w, &w)) {
+		ab_check_known(m->c, AB_KNOWN_LIMIT, AB_V_DENY, line);
+		return;
+	}
 	m->prefix = w.len ? *w.text : '\t';
 	if (w.hole_count)
 		ab_check_known(m->c, AB_KNOWN_DYNAMIC, AB_V_ASK, line);

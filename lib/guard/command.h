@@ -244,6 +244,8 @@ bool ab_file_is_only_parsed(struct ab_check *c, const struct ab_word *path);
 /* --- files_run.c --- */
 /* The next file that the text wrote and that could be run, from *i on. */
 bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path);
+/* The bit of the name under which a file is loaded as a module. */
+uint64_t ab_file_module_bit(const char *path, uint32_t len);
 /* The next file of the text that may be a module of that name, in whatever
    directory: a/b is /x/a/b.py, and /x/a/b/__init__.py. */
 bool ab_file_next_module(struct ab_check *c, const struct ab_word *name,

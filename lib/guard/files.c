@@ -304,6 +304,8 @@ void ab_file_note(struct ab_check *c, const char *variable, uint32_t len)
 	}
 	if (c->written_count < AB_CHECK_WRITTEN)
 		c->written[c->written_count++] = variable;
+	else
+		c->lost_modules |= ab_file_module_bit(variable, len);
 }
 
 bool ab_file_is_loose(struct ab_check *c, const struct ab_word *path)

@@ -363,6 +363,16 @@ static uint32_t without_index(const char *s, uint32_t len)
 	return 0;
 }
 
+uint64_t ab_file_module_bit(const char *path, uint32_t len)
+{
+	uint32_t end = without_end(path, len), dir = without_index(path, end);
+	uint32_t n = dir ? dir : end;
+	const char *slash = memrchr(path, '/', n);
+	uint32_t from = slash ? (uint32_t)(slash - path) + 1 : 0;
+
+	return UINT64_C(1) << (ab_pack_hash(path + from, n - from) & 63);
+}
+
 bool ab_file_next_module(struct ab_check *c, const struct ab_word *name,
 			 uint32_t *i, struct ab_word *path)
 {
@@ -385,6 +395,10 @@ bool ab_file_next_module(struct ab_check *c, const struct ab_word *name,
 		    has_end(file, without_index(file, len), s, n))
 			return true;
 	}
+	/* one of the files that found no room may be it */
+	if (n && !name->hole_count && *i == c->written_count &&
+	    (c->lost_modules & ab_file_module_bit(s, n)))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, name);
 	return false;
 }
 
