@@ -427,6 +427,15 @@ void ab_code_write(struct ab_code *k, const struct ab_word *w);
 /* The names that a pattern takes, as paths of the shell: false: it is none. */
 bool ab_code_glob(struct ab_code *k, struct ab_word *w, bool is_deep);
 
+/* --- code_judge_run.c --- */
+/* The calls of ab_code_judge() that run something; is_known: the first word is
+   one that is known as a whole. */
+void ab_code_judge_shell(struct ab_code *k, struct ab_args *a, bool is_known);
+void ab_code_judge_code(struct ab_code *k, struct ab_args *a, bool is_known);
+void ab_code_judge_pipe(struct ab_code *k, struct ab_args *a);
+/* repo.git.cherry_pick("x"): the name of the call is a word. */
+void ab_code_judge_method(struct ab_code *k, bool is_git, struct ab_args *a);
+
 /* --- code_remote.c --- */
 /* It has something from the network, by a call or a child. */
 bool ab_code_fetches(struct ab_code *k);

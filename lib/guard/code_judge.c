@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One call of an inline program, by its kind: what it does to the files that
- * its arguments name, seen from where the program went, and the commands that
- * they are. Refuses to follow what is computed: where that is the command or
- * the code itself it is asked about. Spec: DESIGN.md section 7.
+ * its arguments name, seen from where the program went. What it runs is judged
+ * in code_judge_run.c. Spec: DESIGN.md section 7.
  */
 #include "config.h"
 
@@ -194,158 +193,6 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 					    a->words[is_behind];
 	words[0].span = words[1].span;
 	ab_check_words(k->c, words, 3, 0, NULL, false);
-}
-
-/* More than the name of a program: the shell reads it. */
-static bool is_line(const struct ab_word *w)
-{
-	for (uint32_t i = 0; i < w->len; i++) {
-		if (memchr(" \t\n;&|", w->text[i], 6))
-			return true;
-	}
-	return false;
-}
-
-/* chdir("x") before it, and cwd="y" of the call. */
-static void enter_dir(struct ab_code *k, const struct ab_args *a)
-{
-	struct ab_check *c = k->c;
-
-	if (k->is_away && !(k->cwd.len && *k->cwd.text == '/'))
-		c->cwd = NULL;
-	else if (k->cwd.len)
-		c->cwd = ab_cwd_after(c, &k->cwd);
-	if (a->has_dir)
-		c->cwd = ab_cwd_after(c, &a->dir);
-}
-
-/* run(get(u)), run(f"{x} y"), where x is from the network */
-static bool is_remote_command(struct ab_code *k, const struct ab_args *a)
-{
-	const struct ab_word *w = &a->words[0];
-
-	return (a->is_computed && (a->is_fetched || ab_code_has_socket(k))) ||
-	       (a->is_fetched && a->count && w->hole_count && !w->holes[0].at);
-}
-
-static void run_call(struct ab_code *k, struct ab_args *a)
-{
-	if (a->has_block) {
-		a->words[0] = a->block;
-		ab_check_words(k->c, a->words, a->count ? a->count : 1, 0,
-			       NULL, false);
-		return;
-	}
-	if (!a->count)
-		return;
-	if (a->is_either && a->count > 1 && ab_word_equals(a->words, "args"))
-		memmove(a->words, a->words + 1,
-			--a->count * sizeof(a->words[0]));
-	ab_code_note_child(k, a);
-	/* what stands behind a line are options of the call: cwd="/tmp" */
-	k->has_lines |= a->count == 1 || is_line(&a->words[0]);
-	if (a->count == 1 || is_line(&a->words[0]))
-		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
-	else
-		ab_code_note_started(k, a);
-	/* system("ls" if x else "make") */
-	for (uint32_t i = 1; i < a->count && a->is_either; i++)
-		ab_check_script(k->c, &a->words[i], true, NULL, 0, NULL);
-	if (a->count > 1 || a->has_input)
-		ab_check_words(k->c, a->words, a->count,
-			       a->has_input && ab_code_fetches(k)
-				       ? AB_TAINT_REMOTE
-				       : 0,
-			       a->input.text ? &a->input : NULL,
-			       a->has_input);
-}
-
-/* It writes what the network sent, and has files whose names nobody knows. */
-static bool has_temporary(struct ab_code *k)
-{
-	static const char *const names[] = { "mkstemp", "mkdtemp", "mktemp",
-					     "NamedTemporaryFile", "Tempfile",
-					     "TemporaryDirectory", "mkdtempSync",
-					     "tmpdir", "tempfile", "tempnam" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (ab_code_has_name(k, names[i]))
-			return ab_code_feeds(k);
-	}
-	return false;
-}
-
-/* A file of the network's is run: [sys.executable, f.name]. */
-static void check_script(struct ab_code *k, const struct ab_args *a)
-{
-	const struct ab_word *w = &a->words[0];
-	const struct ab_program *p;
-	uint32_t base;
-
-	if (AB_LIKELY(a->count < 2 || a->words[1].len || w->hole_count) ||
-	    !ab_code_fetches(k) ||
-	    !(ab_word_taint(&a->words[1]) & AB_TAINT_REMOTE ||
-	      has_temporary(k)))
-		return;
-	base = ab_name_base(w);
-	p = ab_pack_program(k->c->pack, w->text + base, w->len - base);
-	if (p && ab_has_role(p, AB_ROLE_RUN))
-		ab_check_flow(k->c, k->use, AB_SINK_RUN, AB_TAINT_REMOTE, w);
-}
-
-/* pipeline("a b", "c"): a b | c. */
-static void pipe_call(struct ab_code *k, struct ab_args *a)
-{
-	const struct ab_word bar = { .text = " | ", .len = 3 };
-	struct ab_word all = a->words[0];
-	bool has_line = false;
-
-	if (!a->count)
-		return;
-	k->last = NULL;
-	for (uint32_t i = 0; i < a->count; i++) {
-		has_line |= is_line(&a->words[i]);
-		if (i) {
-			ab_code_append(k, &all, &bar);
-			ab_code_append(k, &all, &a->words[i]);
-		}
-	}
-	ab_check_script(k->c, &all, true, NULL, 0, NULL);
-	/* pipeline(["git", "push"]) */
-	if (!has_line)
-		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
-}
-
-/* repo.git.execute(["git", "x"]) */
-static bool has_program(const struct ab_code *k, const struct ab_args *a)
-{
-	return ab_code_is_text(k, &a->name, "execute") && a->count &&
-	       a->words[0].len == 3 && !memcmp(a->words[0].text, "git", 3);
-}
-
-/* repo.git.cherry_pick("x"), sh.rm("-rf", "x"): the name is a word. */
-static void method_call(struct ab_code *k, bool is_git, struct ab_args *a)
-{
-	const uint32_t count = a->count + 2;
-	struct ab_word *w = ab_check_alloc(k->c, count * sizeof(*w));
-	char *text = ab_check_alloc(k->c, a->name.len + 1);
-	struct ab_word name;
-	uint32_t n = 0;
-
-	if (!w || !text || !ab_code_word(k, &a->name, &name))
-		return;
-	for (uint32_t i = 0; i < name.len; i++)
-		text[i] = name.text[i] == '_' ? '-' : name.text[i];
-	if (is_git && !has_program(k, a))
-		w[n++] = (struct ab_word){ .text = "git", .len = 3,
-					   .span = name.span };
-	if (!is_git || !(ab_code_is_text(k, &a->name, "raw") ||
-			 ab_code_is_text(k, &a->name, "execute")))
-		w[n++] = (struct ab_word){ .text = text, .len = name.len,
-					   .span = name.span };
-	for (uint32_t i = 0; i < a->count; i++)
-		w[n++] = a->words[i];
-	ab_check_words(k->c, w, n, 0, NULL, false);
 }
 
 /* Addresses of files are files: file:///x, php://filter/y/resource=x. */
@@ -586,211 +433,218 @@ static uint32_t names_of(const struct ab_code *k, enum ab_call kind,
 	}
 }
 
-void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+/* A home at the beginning of a name; it is expanded by the program itself. */
+static void expand_names(struct ab_code *k, enum ab_call kind,
+			 struct ab_args *a)
 {
-	enum ab_role_kind role = AB_ROLE_READ;
-	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
-	const struct ab_word *cwd;
-	struct ab_word deep;
-	bool is_deep, is_file;
+	const bool takes_all = kind == AB_CALL_REMOVE ||
+			       kind == AB_CALL_DELETE ||
+			       kind == AB_CALL_WALK || kind == AB_CALL_FIND ||
+			       kind == AB_CALL_CHDIR;
 
-	is_file = a->count && kind != AB_CALL_SHELL && kind != AB_CALL_CODE &&
-		  cut_address(k, &a->words[0]);
 	/* R's and those of emacs expand it in every name */
 	a->is_home |= k->lang == AB_OTHER ||
 		      (k->lang == AB_PERL && kind == AB_CALL_PATH);
 	for (uint32_t i = 0; i < a->count && (!i || i < names_of(k, kind, a));
 	     i++)
 		expand_home(k, &a->words[i],
-			    a->is_home && (a->words[i].len > 1 ||
-					   kind == AB_CALL_REMOVE ||
-					   kind == AB_CALL_DELETE ||
-					   kind == AB_CALL_WALK ||
-					   kind == AB_CALL_FIND ||
-					   kind == AB_CALL_CHDIR));
-	if (k->argv_count || k->lang == AB_AWK)
-		ab_code_note_argv(k, kind, a);
-	for (uint32_t i = 0; k->cwd.len && i < names_of(k, kind, a); i++)
-		rebase(k, &a->words[i]);
+			    a->is_home && (a->words[i].len > 1 || takes_all));
+}
+
+static void chdir_call(struct ab_code *k, const struct ab_args *a)
+{
+	k->cwd.len = 0;
+	if (a->count && !a->words[0].hole_count)
+		keep_cwd(k, &a->words[0]);
+	else
+		k->is_away = true;
+}
+
+static void sql_call(struct ab_code *k, struct ab_args *a, bool is_known)
+{
+	/* Git(".").execute(["git", "push"]) */
+	if (k->lang == AB_PY && a->count > 1 && a->words[0].len == 3 &&
+	    !memcmp(a->words[0].text, "git", 3))
+		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
+	/* perl: do "x.pl" */
+	if (k->lang == AB_PERL && k->c->has_files && k->use && is_known)
+		ab_code_run_module(k, &a->words[0]);
+	if (a->count)
+		ab_check_text(k->c, "sql", &a->words[0]);
+}
+
+/* glob("*.c"): what is done to the names that it gives. */
+static void glob_call(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_word deep;
+	bool is_deep;
+
+	if (!a->count)
+		return;
+	if (ab_code_reads_files(k)) {
+		deep = a->words[0];
+		(void)ab_code_glob(k, &deep, false);
+		ab_check_path(k->c, k->use, AB_ROLE_READ, &deep);
+	}
+	if (!ab_code_takes_away(k))
+		return;
+	deep = a->words[0];
+	is_deep = memmem(deep.text, deep.len, "**", 2);
+	if (is_deep && ab_code_glob(k, &a->words[0], true))
+		ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &a->words[0]);
+	if (ab_code_glob(k, &deep, false))
+		ab_check_path(k->c, k->use, AB_ROLE_DELETE, &deep);
+}
+
+/* What a call makes of its first name in another place. */
+static void second_name(struct ab_code *k, enum ab_call kind,
+			const struct ab_args *a)
+{
+	if (a->count < 2)
+		return;
+	if (kind == AB_CALL_FETCH ||
+	    (kind == AB_CALL_COPY && is_address(&a->words[0])))
+		ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL, false);
+	if (kind == AB_CALL_FETCH)
+		return;
+	ab_check_path(k->c, k->use, AB_ROLE_WRITE, &a->words[1]);
+	if (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS)
+		ab_link_make(k->c, &a->words[0], &a->words[1],
+			     kind == AB_CALL_LINK);
+}
+
+static void remove_call(struct ab_code *k, struct ab_args *a, bool is_known)
+{
+	/* shell.rm("-rf", "x") */
+	while (k->lang == AB_JS && a->count > 1 && a->words[0].len &&
+	       *a->words[0].text == '-')
+		memmove(a->words, a->words + 1,
+			--a->count * sizeof(a->words[0]));
+	/* what they are given is a pattern, too */
+	if (k->lang == AB_JS && is_known &&
+	    memchr(a->words[0].text, '*', a->words[0].len))
+		(void)ab_code_glob(k, &a->words[0], true);
+}
+
+/* The calls that are judged whole; false: its first name is, by first_role. */
+static bool judge_whole(struct ab_code *k, enum ab_call kind,
+			struct ab_args *a, bool is_known)
+{
 	switch (kind) {
 	case AB_CALL_CHDIR:
-		k->cwd.len = 0;
-		if (a->count && !a->words[0].hole_count)
-			keep_cwd(k, &a->words[0]);
-		else
-			k->is_away = true;
-		return;
+		chdir_call(k, a);
+		return true;
 	case AB_CALL_SHELL:
-		if (a->is_cut)
-			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
-				       k->text);
-		k->runs_input |= (!is_known || a->is_fed) && a->is_run;
-		if (a->is_command && a->is_computed &&
-		    !(k->argv_count && a->has_argv))
-			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
-				       k->text);
-		if (a->is_command && is_remote_command(k, a))
-			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
-				      AB_TAINT_REMOTE, k->text);
-		check_script(k, a);
-		cwd = k->c->cwd;
-		enter_dir(k, a);
-		run_call(k, a);
-		k->c->cwd = cwd;
-		return;
+		ab_code_judge_shell(k, a, is_known);
+		return true;
+	case AB_CALL_CODE:
+		ab_code_judge_code(k, a, is_known);
+		return true;
+	case AB_CALL_PIPE:
+		ab_code_judge_pipe(k, a);
+		return true;
+	case AB_CALL_ARGV:
+	case AB_CALL_GIT:
+		ab_code_judge_method(k, kind == AB_CALL_GIT, a);
+		return true;
 	case AB_CALL_OPEN:
 		open_call(k, a);
-		return;
-	case AB_CALL_CODE:
-		/* eval {...} */
-		if (k->lang & (AB_PERL | AB_RUBY) && !a->is_command)
-			return;
-		k->is_input_code |= (!is_known || a->is_fed) && a->is_run;
-		if (a->is_command &&
-		    (a->is_computed || (a->count && a->words[0].hole_count)))
-			ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK,
-				       k->text);
-		if (a->is_command && a->is_fetched)
-			ab_check_flow(k->c, k->use, AB_SINK_CODE,
-				      AB_TAINT_REMOTE, k->text);
-		if (a->count && k->c->depth >= AB_CHECK_MAX_DEPTH / 4) {
-			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY,
-				       k->text);
-			return;
-		}
-		for (uint32_t i = 0; i < a->count; i++) {
-			k->c->depth++;
-			ab_check_code(k->c, k->use, k->name, &a->words[i]);
-			k->c->depth--;
-		}
-		return;
-	case AB_CALL_COPY:
-		if (a->count > 1 && is_address(&a->words[0]))
-			ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL,
-				     false);
-		/* fall through */
-	case AB_CALL_LINK:
-	case AB_CALL_ALIAS:
-		if (a->count > 1)
-			ab_check_path(k->c, k->use, AB_ROLE_WRITE,
-				      &a->words[1]);
-		if (a->count > 1 && kind != AB_CALL_COPY)
-			ab_link_make(k->c, &a->words[0], &a->words[1],
-				     kind == AB_CALL_LINK);
-		break;
+		return true;
 	case AB_CALL_CHMOD:
 		chmod_call(k, a);
-		return;
+		return true;
 	case AB_CALL_SQL:
-		/* Git(".").execute(["git", "push"]) */
-		if (k->lang == AB_PY && a->count > 1 &&
-		    a->words[0].len == 3 && !memcmp(a->words[0].text, "git", 3))
-			ab_check_words(k->c, a->words, a->count, 0, NULL,
-				       false);
-		/* perl: do "x.pl" */
-		if (k->lang == AB_PERL && k->c->has_files && k->use && is_known)
-			ab_code_run_module(k, &a->words[0]);
-		for (uint32_t i = 0; i < a->count && i < 1; i++)
-			ab_check_text(k->c, "sql", &a->words[i]);
-		return;
-	case AB_CALL_REMOVE:
-		role = AB_ROLE_REMOVE;
-		/* shell.rm("-rf", "x") */
-		while (k->lang == AB_JS && a->count > 1 && a->words[0].len &&
-		       *a->words[0].text == '-')
-			memmove(a->words, a->words + 1,
-				--a->count * sizeof(a->words[0]));
-		/* what they are given is a pattern, too */
-		if (k->lang == AB_JS && is_known &&
-		    memchr(a->words[0].text, '*', a->words[0].len))
-			(void)ab_code_glob(k, &a->words[0], true);
-		break;
-	case AB_CALL_DELETE:
-		role = AB_ROLE_DELETE;
-		break;
-	case AB_CALL_WRITE:
-		role = AB_ROLE_WRITE;
-		break;
-	case AB_CALL_RENAME:
-		role = AB_ROLE_WRITE;
-		for (uint32_t i = 1; i < a->count && i < 2; i++)
-			ab_check_path(k->c, k->use, role, &a->words[i]);
-		/* Path(x).rename("y") */
-		if (k->lang == AB_PY && a->count == 1)
-			ab_check_path(k->c, k->use, role, &a->words[0]);
-		role = AB_ROLE_DELETE;
-		break;
-	case AB_CALL_FETCH:
-		if (a->count > 1)
-			ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL,
-				     false);
-		break;
+		sql_call(k, a, is_known);
+		return true;
 	case AB_CALL_GLOB:
-		if (!a->count)
-			return;
-		if (ab_code_reads_files(k)) {
-			deep = a->words[0];
-			(void)ab_code_glob(k, &deep, false);
-			ab_check_path(k->c, k->use, AB_ROLE_READ, &deep);
-		}
-		if (!ab_code_takes_away(k))
-			return;
-		deep = a->words[0];
-		is_deep = memmem(deep.text, deep.len, "**", 2);
-		if (is_deep && ab_code_glob(k, &a->words[0], true))
-			ab_check_path(k->c, k->use, AB_ROLE_REMOVE,
-				      &a->words[0]);
-		if (ab_code_glob(k, &deep, false))
-			ab_check_path(k->c, k->use, AB_ROLE_DELETE, &deep);
-		return;
+		glob_call(k, a);
+		return true;
+	case AB_CALL_READ: /* IO.read("| make") */
+		return k->lang == AB_RUBY && is_known &&
+		       *a->words[0].text == '|' && open_command(k, a);
 	case AB_CALL_WALK:
 	case AB_CALL_FIND:
-		if (!ab_code_takes_away(k))
-			return;
-		role = AB_ROLE_REMOVE;
+		return !ab_code_takes_away(k);
+	default:
+		return false;
+	}
+}
+
+/* What it does to its first name; the other names are judged here. */
+static enum ab_role_kind first_role(struct ab_code *k, enum ab_call kind,
+				    struct ab_args *a, bool is_known)
+{
+	enum ab_role_kind role = AB_ROLE_READ;
+
+	switch (kind) {
+	case AB_CALL_COPY:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
+	case AB_CALL_FETCH:
+		second_name(k, kind, a);
+		return role;
+	case AB_CALL_RENAME:
+		second_name(k, kind, a);
+		/* Path(x).rename("y") */
+		if (k->lang == AB_PY && a->count == 1)
+			ab_check_path(k->c, k->use, AB_ROLE_WRITE,
+				      &a->words[0]);
+		return AB_ROLE_DELETE;
+	case AB_CALL_REMOVE:
+		remove_call(k, a, is_known);
+		return AB_ROLE_REMOVE;
+	case AB_CALL_WALK:
+	case AB_CALL_FIND:
 		if (a->count)
 			ab_code_narrow_walk(k, &a->words[0],
 					    kind == AB_CALL_FIND);
-		break;
-	case AB_CALL_PIPE:
-		pipe_call(k, a);
-		return;
+		return AB_ROLE_REMOVE;
+	case AB_CALL_DELETE:
+		return AB_ROLE_DELETE;
+	case AB_CALL_WRITE:
+		return AB_ROLE_WRITE;
 	case AB_CALL_READS:
 	case AB_CALL_WRITES:
-		role = kind == AB_CALL_READS && !a->is_written
-			       ? AB_ROLE_READ : AB_ROLE_WRITE;
+		if (kind == AB_CALL_WRITES || a->is_written)
+			role = AB_ROLE_WRITE;
 		for (uint32_t i = 1; i < a->count; i++)
 			ab_check_path(k->c, k->use, role, &a->words[i]);
-		break;
-	case AB_CALL_URL:
-		if (!is_file)
-			return;
-		break;
+		return role;
 	case AB_CALL_PATH:
-		role = method_role(k);
-		break;
-	case AB_CALL_ARGV:
-	case AB_CALL_GIT:
-		method_call(k, kind == AB_CALL_GIT, a);
-		return;
+		return method_role(k);
 	case AB_CALL_READ:
-		/* IO.read("| make") */
-		if (k->lang == AB_RUBY && is_known &&
-		    *a->words[0].text == '|' && open_command(k, a))
-			return;
-		if (k->lang == AB_PY && is_known)
-			role = joined_role(k, &a->words[0]);
-		break;
+		return k->lang == AB_PY && is_known
+			       ? joined_role(k, &a->words[0]) : role;
 	case AB_CALL_LOAD:
 		for (uint32_t i = 0; i < a->count && k->use &&
 				     AB_UNLIKELY(k->c->has_files); i++) {
 			if (!a->words[i].hole_count)
 				ab_code_run_module(k, &a->words[i]);
 		}
-		break;
-	case AB_CALL_NONE:
-		break;
+		return role;
+	default:
+		return role;
 	}
+}
+
+void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+{
+	const bool is_known = a->count && a->words[0].len &&
+			      !a->words[0].hole_count;
+	enum ab_role_kind role;
+	bool is_file;
+
+	is_file = a->count && kind != AB_CALL_SHELL && kind != AB_CALL_CODE &&
+		  cut_address(k, &a->words[0]);
+	expand_names(k, kind, a);
+	if (k->argv_count || k->lang == AB_AWK)
+		ab_code_note_argv(k, kind, a);
+	for (uint32_t i = 0; k->cwd.len && i < names_of(k, kind, a); i++)
+		rebase(k, &a->words[i]);
+	if (judge_whole(k, kind, a, is_known) ||
+	    (kind == AB_CALL_URL && !is_file))
+		return;
+	role = first_role(k, kind, a, is_known);
 	if (a->count && role == AB_ROLE_WRITE)
 		ab_code_write(k, &a->words[0]);
 	else if (a->count)

@@ -54,6 +54,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_home.c \
 	lib/guard/code_image.c \
 	lib/guard/code_judge.c \
+	lib/guard/code_judge_run.c \
 	lib/guard/code_lines.c \
 	lib/guard/code_loose.c \
 	lib/guard/code_make.c lib/guard/code_make.h \
