@@ -359,7 +359,6 @@ static inline uint32_t ab_word_taint(const struct ab_word *w)
 {
 	return w->hole_count ? ab_holes_taint(w) : 0;
 }
-bool ab_glob_text(const char *pattern, const char *text, size_t n);
 /* --- pattern.c --- */
 /* A pattern of the shell's or of find's may take the name; fold: in either
    case of letters. */

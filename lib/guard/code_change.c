@@ -112,6 +112,26 @@ static bool read_index(struct ab_code *k, struct ab_lexer x,
 	return true;
 }
 
+static const char *const adds[] = { "append", "push" };
+
+/* ruby: c.push("x").push("y"): more is added. What else is done to the list
+   there is not followed. */
+static bool goes_on(struct ab_code *k, const struct ab_token *name,
+		    struct ab_lexer *x)
+{
+	struct ab_lexer ahead = *x;
+	struct ab_token t;
+
+	if (k->lang != AB_RUBY || !ab_lexer_next(&ahead, &t) ||
+	    !ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&ahead, &t))
+		return false;
+	*x = ahead;
+	if (ab_code_is_one_of(k, &t, adds, AB_ARRAY_LEN(adds)))
+		return true;
+	note(k, name);
+	return false;
+}
+
 /* What is added to the list `name`, from the lexer to the bracket that closes,
    or the end of the statement. */
 static void add_rest(struct ab_code *k, struct ab_lexer x,
@@ -133,6 +153,8 @@ static void add_rest(struct ab_code *k, struct ab_lexer x,
 		const struct ab_lexer was = k->x;
 
 		if (ch && memchr(",(", ch, 2))
+			continue;
+		if (ch == ')' && goes_on(k, name, &x))
 			continue;
 		if ((ch && memchr(");}]", ch, 4)) || (t.is_line && i))
 			return;
@@ -176,7 +198,6 @@ static void add_rest(struct ab_code *k, struct ab_lexer x,
 static bool read_method(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name)
 {
-	static const char *const adds[] = { "append", "push" };
 	static const char *const others[] = {
 		"pop",	   "remove",  "clear",	  "sort",      "reverse",
 		"unshift", "shift",   "splice",	  "fill",      "copyWithin",

@@ -473,6 +473,24 @@ static void sql_call(struct ab_code *k, struct ab_args *a, bool is_known)
 		ab_check_text(k->c, "sql", &a->words[0]);
 }
 
+/* Two stars, and the program tells by the names which go: a walk of what is
+   before them. */
+static bool narrow_deep(struct ab_code *k, const struct ab_word *w)
+{
+	const char *stars = memmem(w->text, w->len, "**", 2);
+	uint32_t at = stars ? (uint32_t)(stars - w->text) : 0;
+	struct ab_word dir = { .text = ".", .len = 1, .span = w->span };
+
+	if (!stars || w->hole_count ||
+	    (at && !ab_word_slice(k->c, w, 0, at > 1 ? at - 1 : 1, &dir)))
+		return false;
+	ab_code_narrow_walk(k, &dir, false);
+	if (!dir.hole_count)
+		return false;
+	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &dir);
+	return true;
+}
+
 /* glob("*.c"): what is done to the names that it gives. */
 static void glob_call(struct ab_code *k, struct ab_args *a)
 {
@@ -486,7 +504,7 @@ static void glob_call(struct ab_code *k, struct ab_args *a)
 		(void)ab_code_glob(k, &deep, false);
 		ab_check_path(k->c, k->use, AB_ROLE_READ, &deep);
 	}
-	if (!ab_code_takes_away(k))
+	if (!ab_code_takes_away(k) || narrow_deep(k, &a->words[0]))
 		return;
 	deep = a->words[0];
 	is_deep = memmem(deep.text, deep.len, "**", 2);

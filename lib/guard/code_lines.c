@@ -86,7 +86,7 @@ static bool tcl_word(struct ab_check *c, const struct ab_word *text,
 	return true;
 }
 
-/* $env(HOME)/x */
+/* $env(HOME)/x, ~/x: names of files are expanded by tcl 8, quoted or not. */
 static void tcl_home(struct ab_check *c, struct ab_word *w)
 {
 	static const char mark[] = "$env(HOME)";
@@ -94,8 +94,11 @@ static void tcl_home(struct ab_check *c, struct ab_word *w)
 	uint32_t n = sizeof(mark) - 1;
 	char *text;
 
-	if (w->len < n || memcmp(w->text, mark, n) != 0 || !home->text ||
-	    w->hole_count)
+	if (w->len && *w->text == '~' && (w->len == 1 || w->text[1] == '/'))
+		n = 1;
+	else if (w->len < n || memcmp(w->text, mark, n) != 0)
+		return;
+	if (!home->text || w->hole_count)
 		return;
 	text = ab_check_alloc(c, home->len + w->len);
 	if (!text)

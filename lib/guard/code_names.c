@@ -752,7 +752,7 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 		ab_code_note_unknown(k, &next);
 	} else if (ab_code_is_text(k, t, "my") ||
 		   ab_code_is_text(k, t, "our") ||
-		   ab_code_is_text(k, t, "list") ||
+		   (k->lang == AB_PHP && ab_code_is_text(k, t, "list")) ||
 		   ab_code_is_text(k, t, "let") ||
 		   ab_code_is_text(k, t, "const") ||
 		   ab_code_is_text(k, t, "var")) {

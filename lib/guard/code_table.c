@@ -209,6 +209,7 @@ static const struct {
 	{ "delete-directory-tree", OTHER, CALL_REMOVE },
 	{ "delete-directory/files", OTHER, CALL_REMOVE },
 	{ "delete-file", OTHER, CALL_DELETE },
+	{ "delete-file-recursively", OTHER, CALL_REMOVE },
 	{ "delete-if-exists", OTHER, CALL_DELETE },
 	{ "delete-tree", OTHER, CALL_REMOVE },
 	{ "deleteAsync", JS, CALL_REMOVE },

@@ -186,10 +186,15 @@ static void put(struct value *v, const struct ab_word *w, enum ab_piece piece)
 {
 	bool is_more = piece == AB_PIECE_MORE ||
 		       (piece == AB_PIECE_NEW && v->kind == AB_VALUE_MORE &&
-			!v->open);
+			!v->open && !v->is_list);
 
 	if (!begin(v))
 		return;
+	/* a text is nothing that a list can have more of */
+	if (is_more && piece == AB_PIECE_NEW && v->n->is_list) {
+		v->is_changed = true;
+		return;
+	}
 	if (!is_more) {
 		v->is_computed |= v->open && (v->has_word || v->has_other);
 		note_head(v);
@@ -513,12 +518,12 @@ static void put_string(struct value *v, struct ab_lexer x,
 	if (t->quote == 'w') {
 		v->is_nested |= v->depth == 1 && v->open &&
 				v->k->lang == AB_RUBY;
+		v->is_list = true;
 		while (ab_code_bare_word(v->k, t, &one)) {
 			v->has_word = v->has_other = false;
 			if (ab_code_word(v->k, &one, &w))
 				put(v, &w, AB_PIECE_NEW);
 		}
-		v->is_list = true;
 		return;
 	}
 	if (is_changed(v, x) || is_separator(v, x)) {
@@ -717,6 +722,25 @@ bool ab_code_set_made(struct ab_code *k, const struct ab_token *name,
 	return true;
 }
 
+/* c += "a b".split(): the words are more of the list. */
+static bool add_made(struct ab_code *k, const struct ab_token *name,
+		     struct ab_lexer x, char *end)
+{
+	const struct ab_named *n = ab_code_named(k, name);
+	struct ab_made m;
+
+	if (!n || !n->is_list || n->is_nested ||
+	    !ab_code_read_made(k, &x, &m) || !ends_made(k, x, end) ||
+	    !m.is_list || has_value(k, name, &m))
+		return false;
+	for (uint32_t i = 0; i < m.count; i++)
+		ab_code_add_value(k, &k->names[n - k->names], &m.words[i],
+				  false);
+	k->names[n - k->names].is_cut |= m.is_cut;
+	k->last = NULL;
+	return true;
+}
+
 void ab_code_wait(struct ab_code *k, struct ab_lexer x,
 		  const struct ab_token *name, bool is_each)
 {
@@ -782,6 +806,8 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 		return end;
 	if (kind == AB_VALUE_SET)
 		ab_code_wait(k, x, name, false);
+	if (kind == AB_VALUE_MORE && add_made(k, name, x, &end))
+		return end;
 	end = 0;
 	v.element = v.base;
 	for (; v.i < MAX_TOKENS && ab_lexer_next(&x, &t); v.i++) {

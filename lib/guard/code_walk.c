@@ -97,6 +97,19 @@ static bool has_constant(const struct ab_word *text, const char *name)
 }
 
 /* Something besides may decide: what is said of one test may not hold. */
+/* x ? a : b; but ruby's file?(x) is a name. */
+static bool has_choice(const struct ab_code *k)
+{
+	const char *s = k->text->text, *end = s + k->text->len, *at = s;
+
+	for (; (at = memchr(at, '?', (size_t)(end - at))); at++) {
+		if (k->lang != AB_RUBY || at == s || !is_letter(at[-1]) ||
+		    at + 1 == end || !memchr("( )\n", at[1], 4))
+			return true;
+	}
+	return false;
+}
+
 static bool has_turns(const struct ab_code *k)
 {
 	static const char *const names[] = { "not",  "unless",	"continue",
@@ -111,7 +124,7 @@ static bool has_turns(const struct ab_code *k)
 	return has_constant(k->text, "True") ||
 	       has_constant(k->text, "False") ||
 	       memchr(k->text->text, '!', k->text->len) ||
-	       memchr(k->text->text, '?', k->text->len) ||
+	       has_choice(k) ||
 	       memmem(k->text->text, k->text->len, "||", 2) ||
 	       memmem(k->text->text, k->text->len, ">=", 2) ||
 	       k->text->hole_count;

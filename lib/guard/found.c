@@ -13,12 +13,13 @@
 
 #include "guard/command.h"
 
-/* What find's -name says; else *name stays. True: it says something. */
-bool ab_found_name(struct ab_check *c, const struct ab_use *use,
-		      struct ab_word *name)
+/* What the next -name of find says, from the value *i on; else *name stays.
+   True: it says something. */
+static bool next_name(struct ab_check *c, const struct ab_use *use,
+		      uint32_t *i, struct ab_word *name)
 {
-	for (uint32_t i = 0; i < use->value_count; i++) {
-		const struct ab_value *v = &use->values[i];
+	while (*i < use->value_count) {
+		const struct ab_value *v = &use->values[(*i)++];
 		const struct ab_word *w = &use->words[v->word];
 
 		if (v->at || w->hole_count || !w->len ||
@@ -27,6 +28,26 @@ bool ab_found_name(struct ab_check *c, const struct ab_use *use,
 		    ab_is_negated(use, v->option))
 			continue;
 		return ab_word_slice(c, w, 0, UINT32_MAX, name);
+	}
+	return false;
+}
+
+bool ab_found_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *name)
+{
+	uint32_t i = 0;
+
+	return next_name(c, use, &i, name);
+}
+
+/* `-name x -o -name y`: one name does not say it all. */
+static bool has_choice(const struct ab_use *use)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (ab_word_equals(&use->words[i], "-o") ||
+		    ab_word_equals(&use->words[i], "-or") ||
+		    ab_word_equals(&use->words[i], ","))
+			return true;
 	}
 	return false;
 }
@@ -177,16 +198,28 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 {
 	struct ab_word here = { .text = ".", .len = 1,
 				.span = use->words[0].span };
-	uint32_t n = 0, i = 0;
+	const bool is_any = has_choice(use);
+	uint32_t n = 0, i = 0, next = 0;
 	struct ab_word name;
 
 	if (!what_is_found(c, use, &name))
 		return 0;
 	do {
-		ab_found_add(c, i < use->operand_count ?
-				     &use->words[use->operands[i]] : &here,
-			  &name, out, &n);
-	} while (++i < use->operand_count && n < AB_MAX_STARTS);
+		i = 0;
+		if (is_any && !next_name(c, use, &next, &name) && n)
+			break;
+		do {
+			if (n == AB_MAX_STARTS) {
+				ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK,
+					       use->words);
+				return n;
+			}
+			ab_found_add(c, i < use->operand_count ?
+					     &use->words[use->operands[i]] :
+					     &here,
+				     &name, out, &n);
+		} while (++i < use->operand_count);
+	} while (is_any && next < use->value_count);
 	return n;
 }
 

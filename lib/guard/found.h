@@ -9,7 +9,7 @@
 
 #include "guard/check.h"
 
-#define AB_MAX_STARTS 8 /* of find, that are looked at */
+#define AB_MAX_STARTS 32 /* of find, and names, that are looked at */
 
 /* --- found.c --- */
 /* What find's -name says; else *name stays. True: it says something. */
@@ -24,7 +24,8 @@ bool ab_found_file(struct ab_check *c, const struct ab_word *start,
 void ab_found_add(struct ab_check *c, const struct ab_word *start,
 		  const struct ab_word *name,
 		  struct ab_word out[AB_MAX_STARTS], uint32_t *n);
-/* What find takes, a word for each place where it starts; their number. */
+/* What find takes, a word for each place where it starts and each name that it
+   may have; their number. More than there is room for is asked about. */
 uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);
 /* What ls, realpath and locate print, as far as their operands say. */

@@ -120,12 +120,6 @@ static inline bool takes(const char *pattern, const char *text, size_t n)
 	return !*pattern;
 }
 
-/* `*` any bytes, `?` one; no classes, no slash rules. */
-bool ab_glob_text(const char *pattern, const char *text, size_t n)
-{
-	return takes(pattern, text, n);
-}
-
 static bool holds(struct ab_check *c, const struct ab_pred *pred,
 		  const struct ab_word *w)
 {

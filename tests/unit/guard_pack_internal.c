@@ -533,6 +533,38 @@ START_TEST(examples_that_fail_refuse_the_pack)
 }
 END_TEST
 
+/* What agentbox-rules(5) offers and the base pack does not use. */
+START_TEST(a_pack_may_ask_for_what_is_not_known)
+{
+	static const struct {
+		const char *test, *match, *not_match;
+	} rows[] = {
+		{ "%hole", "zz a \"$x\"", "zz a *.c ~/b" },
+		{ "%hole", "zz $(cat x)", "zz b" },
+		{ "%1=:hole", "zz \"$x\" a", "zz a \"$x\"" },
+		{ "%any=:hole", "zz a b\"$x\"c", "zz a b" },
+		{ "%any=:secret", "zz \"$(printenv)\"", "zz \"$x\"" },
+		{ "%any=:huge", "zz 512K 4g", "zz 512K 4m" },
+		{ "%any=:huge", "zz 99999999k", "zz 512k" },
+	};
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		agentbox_error *err = NULL;
+		int32_t r;
+
+		snprintf(text, sizeof(text),
+			 "program zz\nrule a.b deny\n\treason x\n"
+			 "\twhen zz %s\n\tmatch %s\n\tnot_match %s\n",
+			 rows[i].test, rows[i].match, rows[i].not_match);
+		r = add(AGENTBOX_RULES_HOST, text, &err);
+		ck_assert_msg(r == 0, "%s: %s: %s", rows[i].test,
+			      agentbox_error_get_where(err),
+			      agentbox_error_get_message(err));
+	}
+}
+END_TEST
+
 static bool torture(void *data)
 {
 	struct ab_pack *pack = ab_pack_new();
@@ -577,6 +609,7 @@ static Suite *suite(void)
 	tcase_add_test(t, many_plus_options_take_no_room_of_others);
 	tcase_add_test(t, a_program_knows_whether_its_name_is_gits);
 	tcase_add_test(t, examples_that_fail_refuse_the_pack);
+	tcase_add_test(t, a_pack_may_ask_for_what_is_not_known);
 	tcase_add_test(t, a_pack_survives_every_failed_allocation);
 	suite_add_tcase(s, t);
 	return s;
