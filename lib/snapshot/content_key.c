@@ -156,6 +156,12 @@ bool ab_verify_der(const ab_content_window *w, ab_content_match *m)
 	return ab_content_entropy(m->value, (size_t)(m->end - m->value)) >= 35;
 }
 
+/* A line end as it is in a string: \n, \r. */
+static bool is_line_end(const uint8_t *p)
+{
+	return p[0] == '\\' && (p[1] == 'n' || p[1] == 'r');
+}
+
 /* At most `max` letters of base64 from p, without line ends. */
 static size_t letters(const uint8_t *p, const uint8_t *hi, uint8_t *out,
 		      size_t max)
@@ -165,6 +171,8 @@ static size_t letters(const uint8_t *p, const uint8_t *hi, uint8_t *out,
 	for (; p < hi && n < max; p++) {
 		if (ab_content_class('B', *p))
 			out[n++] = *p;
+		else if (hi - p > 1 && is_line_end(p))
+			p++;
 		else if (!ab_content_class('s', *p))
 			break;
 	}
@@ -178,7 +186,9 @@ static size_t letters_before(const ab_content_window *w, uint8_t *out,
 	size_t n = 0;
 
 	for (const uint8_t *p = w->at; p > w->lo && n < max; p--) {
-		if (ab_content_class('B', p[-1]))
+		if (p - w->lo > 1 && is_line_end(p - 2))
+			p--;
+		else if (ab_content_class('B', p[-1]))
 			out[max - ++n] = p[-1];
 		else if (!ab_content_class('s', p[-1]))
 			break;
@@ -199,7 +209,7 @@ bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m)
 	uint8_t text[192], plain[144];
 	size_t before = is_begin ? 0 : letters_before(w, text, 88), n, from;
 
-	if (run('B', m->end, w->hi, 20) - m->end < 20)
+	if (letters(m->end, w->hi, plain, 20) < 20)
 		return false;
 	memmove(text, text + 88 - before, before);
 	n = before + letters(w->at, w->hi, text + before, 88);

@@ -221,6 +221,70 @@ static void is_marked(const char *rule, const char *template, const char *p,
 	free(text);
 }
 
+/* Far behind the beginning, where its first windows were forgotten. */
+START_TEST(wide_text_is_seen_through_far_behind)
+{
+	static const size_t befores[] = { 70001, 300000, 1048577 };
+	ab_content_finding f;
+	size_t n;
+	char *p = content_text(&seed, "\ngh^^p_^C30^\n", &n);
+
+	for (size_t k = 0; k < 2 * AB_ARRAY_LEN(befores); k++) {
+		size_t unit = k % 2 ? 4 : 2, before = befores[k / 2];
+		char *wide = calloc(unit, before + n);
+
+		for (size_t i = 0; i < before + n; i++)
+			wide[unit * i] = i < before ? "ab cd\n"[i % 6]
+						    : p[i - before];
+		ck_assert_msg(scan(wide, unit * (before + n), &f),
+			      "missed in UTF-%zu at %zu", 8 * unit, before);
+		ck_assert_uint_eq(f.offset, unit * (before + 1));
+		free(wide);
+	}
+	free(p);
+}
+END_TEST
+
+/* base64(1) ends its lines somewhere in what the rule looks for. */
+START_TEST(a_key_in_base64_is_found_wherever_its_lines_end)
+{
+	static const char *const keys[] = {
+		"-----BEGIN RSA PRIV^^ATE KEY-----",
+		"-----BEGIN PRIV^^ATE KEY-----",
+		"-----BEGIN OPENSSH PRIV^^ATE KEY-----",
+	};
+	static const char *const ends[] = { "\n", "\r\n", "\\n", "\n    " };
+	char template[400], text[1024];
+
+	for (size_t k = 0; k < AB_ARRAY_LEN(keys) * AB_ARRAY_LEN(ends); k++) {
+		const char *end = ends[k % AB_ARRAY_LEN(ends)];
+
+		for (int fill = 0; fill < 80; fill++) {
+			ab_content_finding f;
+			size_t n, at = 0;
+			char *p;
+
+			snprintf(template, sizeof(template),
+				 "^B%.*s%s\nMIIEpAIBAAKCAQEAsome^B40^^", fill,
+				 "some text that stands before the key, and "
+				 "is as long as a line can be, or longer.....",
+				 keys[k / AB_ARRAY_LEN(ends)]);
+			p = content_text(&seed, template, &n);
+			for (size_t i = 0; i < n; i++) {
+				if (i && i % 76 == 0)
+					at = (size_t)(stpcpy(text + at, end) -
+						      text);
+				text[at++] = p[i];
+			}
+			ck_assert_msg(scan(text, at, &f),
+				      "missed behind %d: %.*s", fill, (int)at,
+				      text);
+			free(p);
+		}
+	}
+}
+END_TEST
+
 START_TEST(a_byte_order_mark_hides_nothing)
 {
 	each("hit", is_marked);
@@ -870,6 +934,8 @@ int main(void)
 	ADD(every_rule_has_a_row_with_both_answers);
 	ADD(every_hit_is_found_and_every_miss_is_not);
 	ADD(wide_text_is_seen_through);
+	ADD(wide_text_is_seen_through_far_behind);
+	ADD(a_key_in_base64_is_found_wherever_its_lines_end);
 	ADD(a_byte_order_mark_hides_nothing);
 	ADD(an_escape_before_it_hides_nothing);
 	ADD(among_bytes_of_no_text_a_letter_beside_it_hides_nothing);
