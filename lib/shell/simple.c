@@ -545,6 +545,19 @@ static bool is_any_text(const struct ab_shell_command *c)
 	       !(c->callee && !c->callee->is_perhaps);
 }
 
+/* But for where the shell is, when it was a file: what sets up a project leaves
+   that alone, and is not said to do so where nothing led away before. */
+static void forget_all(struct ab_shell_run *run, bool is_eval)
+{
+	const struct value *at[2];
+
+	ab_run_stands(run, at);
+	ab_shell_forget(run);
+	for (uint32_t i = 0; i < 2 && !is_eval; i++)
+		if (at[i])
+			ab_run_set_value(run, run->stands[i], at[i]);
+}
+
 static void command_done(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct ab_shell_command *c, bool skip)
@@ -555,8 +568,9 @@ static void command_done(struct ab_shell_run *run,
 	run->pushed_tail = &run->pushed;
 	if (c->builtin || !c->argc)
 		builtin_effects(run, tree, c);
-	if (!pushed && is_any_text(c))
-		ab_shell_forget(run);
+	if (!pushed && is_any_text(c)) {
+		forget_all(run, ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
+	}
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))
 		ab_run_write(run, c->place.out,

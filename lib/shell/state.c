@@ -88,7 +88,7 @@ static bool is_named(const struct variable *v, const char *name, size_t len)
 /* The directory is that of the context until something leads elsewhere, and
    nothing is pushed. */
 static const struct value *first_value(struct ab_shell_run *run,
-				       const struct variable *v)
+				       struct variable *v)
 {
 	struct ab_word w = { .text = "" };
 

@@ -255,7 +255,7 @@ struct ab_shell_run {
 	struct ab_shell_limits limits;
 
 	struct variable *variables[VARIABLE_BUCKETS];
-	const struct variable *stands[2]; /* AB_SHELL_CWD, AB_SHELL_DIRS */
+	struct variable *stands[2]; /* AB_SHELL_CWD, AB_SHELL_DIRS */
 	uint32_t variable_count;
 	uint32_t letters; /* ab_shell_letter() of what each begins with */
 	struct undo *trail;
