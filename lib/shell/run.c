@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "base/alloc.h"
+#include "base/key.h"
 #include "shell/state.h"
 
 struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,
@@ -296,29 +297,56 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		open_stage(run, f);
 }
 
-/* `cd /` */
-static bool is_to_root(const struct ab_shell_run *run,
-		       const struct ab_shell_tree *tree, const struct cmd *cmd)
+/* The word is that, plain or in quotes. */
+static bool is_written(const struct ab_shell_tree *tree, const struct word *w,
+		       const char *text, uint32_t len)
 {
-	const struct word *w = cmd->words ? cmd->words->next : NULL;
+	uint32_t n = w->end - w->begin;
+	bool is_quoted = n == len + 2 && memchr("'\"", tree->text[w->begin], 2);
 
-	if (cmd->builtin != AB_BUILTIN_CD || run->aliases ||
-	    ab_run_function(run, "cd", 2) ||
-	    (cmd->flags & ~(CMD_HAS_CALL | CMD_EXACT)))
-		return false;
-	return w && !w->next && !w->parts && w->end == w->begin + 1 &&
-	       tree->text[w->begin] == '/';
+	return n == len + 2 * is_quoted &&
+	       ab_same((const char *)tree->text + w->begin + is_quoted, text,
+		       len);
 }
 
-/* Its success is sure: nothing but assignments without commands in them, or a
-   way to the root. */
+/* `cd /`, or to where the shell began while nothing ran that may have shut
+   that. */
+static bool is_sure_move(const struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct cmd *cmd)
+{
+	const struct word *w = cmd->words->next;
+
+	if (cmd->builtin != AB_BUILTIN_CD || run->keeps_pwd ||
+	    ab_run_function(run, "cd", 2) || !w || w->next)
+		return false;
+	return is_written(tree, w, "/", 1) ||
+	       (run->context->cwd && !run->has_acted &&
+		is_written(tree, w, run->context->cwd,
+			   run->context->cwd_len));
+}
+
+/* `true` and `:`, and nothing else */
+static bool is_idle(const struct ab_shell_run *run, const struct cmd *cmd)
+{
+	return (cmd->builtin == AB_BUILTIN_TRUE &&
+		!ab_run_function(run, "true", 4)) ||
+	       (cmd->builtin == AB_BUILTIN_COLON && ab_tree_is_plain(cmd) &&
+		!ab_run_function(run, ":", 1));
+}
+
+/* Its success is sure: nothing but assignments without commands in them, a way
+   to where one can go, or what does nothing. */
 static bool is_sure(const struct ab_shell_run *run,
 		    const struct ab_shell_tree *tree, const struct cmd *cmd)
 {
 	if (cmd->kind != CMD_SIMPLE || cmd->redirs || !cmd->words)
 		return false;
+	if (cmd->flags & ~(CMD_HAS_CALL | CMD_EXACT))
+		return false;
 	if (cmd->flags)
-		return is_to_root(run, tree, cmd);
+		return !run->aliases && (is_sure_move(run, tree, cmd) ||
+					 is_idle(run, cmd));
 	for (const struct word *w = cmd->words; w; w = w->next)
 		if (!w->assign || (w->flags & WORD_SUBST))
 			return false;
@@ -339,6 +367,7 @@ static bool is_move(const struct ab_shell_run *run, const struct visit_frame *f,
 static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct cmd *cmd = f->at;
+	bool is_piped = f->count; /* pipefail: it ends as any of them does */
 
 	if (f->count) {
 		close_stage(run, f);
@@ -351,7 +380,7 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 		if (f->is_branch && f->op != cmd->op)
 			close_branch(run, f);
 		f->is_sure = cmd->op == CMD_OP_AND && (!f->op || f->is_sure) &&
-			     is_sure(run, f->tree, cmd);
+			     !is_piped && is_sure(run, f->tree, cmd);
 		f->is_unmoved = cmd->op == CMD_OP_OR && !f->op &&
 				is_move(run, f, cmd);
 		f->op = cmd->op;

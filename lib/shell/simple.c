@@ -569,6 +569,7 @@ static void command_done(struct ab_shell_run *run,
 	if (c->builtin || !c->argc)
 		builtin_effects(run, tree, c);
 	if (!pushed && is_any_text(c)) {
+		run->has_acted = true;
 		forget_all(run, ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
 	}
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
@@ -651,6 +652,8 @@ static bool tell_command(struct ab_shell_run *run,
 	if (run->visitor->command)
 		a = run->visitor->command(run->user, run, c);
 	ab_visit_answer(run, a);
+	/* what a text does that it runs comes by itself */
+	run->has_acted |= !c->builtin && !run->pushed && c->argc;
 	if (AB_UNLIKELY(c->place.flags & AB_SHELL_LOOP) && is_any_jump(c))
 		run->jumps++;
 	run->told++;

@@ -277,6 +277,7 @@ struct ab_shell_run {
 	uint32_t uncertain;
 	bool keeps_pwd; /* as a readonly variable: a cd moves and fails */
 	bool is_at_move; /* the command that was told last is a cd or pushd */
+	bool has_acted;	 /* a program ran, or may have */
 	bool may_lack_functions; /* any of them may be undefined again */
 	bool may_inherit; /* a local has the value of what it hides */
 	uint32_t told;	/* commands */
