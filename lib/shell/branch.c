@@ -55,6 +55,51 @@ static bool is_one_of(const struct value *v, const struct value *all)
 	return false;
 }
 
+/* What stands behind all that it may be; NULL: they are too many. */
+static const struct value *last_of(const struct value *v)
+{
+	for (uint32_t i = 0; i <= AB_SHELL_READS; i++) {
+		if (v->kind != VALUE_UNKNOWN || !v->one)
+			return v;
+		v = v->other;
+	}
+	return NULL;
+}
+
+/* Each of the texts before `last`, and what `all` may be. */
+static const struct value *add_each(struct ab_shell_run *run,
+				    struct ab_stream *origin,
+				    const struct value *all,
+				    const struct value *v,
+				    const struct value *last)
+{
+	for (; v != last; v = v->other)
+		all = ab_run_either(run, origin, v->one, all);
+	return all;
+}
+
+/* One of them is one of several itself: `a && if b; then x=c; else x=d; fi` */
+static const struct value *join_choices(struct ab_shell_run *run,
+					struct ab_stream *origin,
+					const struct value *a,
+					const struct value *b)
+{
+	const struct value *x = last_of(a), *y = last_of(b), *all = y;
+
+	if (!x || !y)
+		return ab_run_unknown(run, origin);
+	/* what nobody knows stays the last */
+	if (!ab_run_is_text(x) &&
+	    (ab_run_is_text(y) || y == &ab_run_absent))
+		all = x;
+	all = add_each(run, origin, all, b, y);
+	if (ab_run_is_text(y) && all != y)
+		all = ab_run_either(run, origin, y, all);
+	if (ab_run_is_text(x))
+		all = ab_run_either(run, origin, x, all);
+	return add_each(run, origin, all, a, x);
+}
+
 /* Unknown, but one of the two when they are of a kind, or when one of them is
    all that is known: if ...; then x=rm; fi. */
 const struct value *ab_run_either(struct ab_shell_run *run,
@@ -70,6 +115,8 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 		b = a;
 		a = known;
 	}
+	if (!ab_run_is_text(a) && (a->one || b->one))
+		return join_choices(run, origin, a, b);
 	if (!ab_run_is_text(a) || (ab_run_is_text(b) && a->kind != b->kind))
 		return unknown;
 	value = ab_run_high(run, sizeof(*value));

@@ -309,6 +309,13 @@ static AB_COLD const struct value *find_own(const struct expansion *e,
 	return NULL;
 }
 
+/* $x of a text, ${x[i]} of a list; what has all of a list is its own. */
+static bool is_one_word(const struct value *v, const struct param *param)
+{
+	return v->kind == VALUE_SCALAR ? !param->has_index :
+	       v->kind == VALUE_ARRAY && param->has_index && !param->letter;
+}
+
 static void find_value(struct expansion *e, const char *text, uint32_t len,
 		       struct segment *index)
 {
@@ -327,8 +334,8 @@ static void find_value(struct expansion *e, const char *text, uint32_t len,
 		    (own = find_own(e, text)))
 			e->value = own;
 		e->is_given = v && e->value->kind == VALUE_UNKNOWN;
-		if (e->value->one && e->value->one->kind == VALUE_SCALAR &&
-		    e->param->op != OP_OTHER && !e->param->has_index)
+		if (e->value->one && e->param->op != OP_OTHER &&
+		    is_one_word(e->value->one, e->param))
 			e->value = read_value(e->run, e->value);
 		find_element(e, index);
 	}

@@ -563,6 +563,7 @@ static void command_done(struct ab_shell_run *run,
 			 const struct ab_shell_command *c, bool skip)
 {
 	struct pushed *pushed = run->pushed;
+	uint32_t at;
 
 	run->pushed = NULL;
 	run->pushed_tail = &run->pushed;
@@ -730,14 +731,16 @@ static bool is_steady(const struct cmd *cmd)
 }
 
 /* It does nothing to the shell, however often it is told, but to what the
- * visitor keeps there. echo is told again for its redirections only. */
+ * visitor keeps there. echo is told again for its redirections only, and what
+ * the text of an eval does is perhaps done. */
 static bool is_idle(const struct ab_shell_command *c)
 {
 	return c->builtin == AB_BUILTIN_NONE ||
-	       (!c->place.out && (c->builtin == AB_BUILTIN_CAT ||
-				  (c->redir_count &&
-				   (c->builtin == AB_BUILTIN_ECHO ||
-				    c->builtin == AB_BUILTIN_COLON))));
+	       c->builtin == AB_BUILTIN_EVAL ||
+	       ((!c->place.out || redirects(c, 1)) &&
+		(c->builtin == AB_BUILTIN_CAT ||
+		 (c->redir_count && (c->builtin == AB_BUILTIN_ECHO ||
+				     c->builtin == AB_BUILTIN_COLON))));
 }
 
 /* The command by one reading of its values. False: it is one that does

@@ -502,13 +502,20 @@ static bool prompt_commands(struct ab_shell_run *run,
 {
 	const struct param *param = part->u.param;
 	const struct value *v;
+	bool any = false;
 
 	if (param->op != OP_AT || param->letter != 'P')
 		return false;
 	v = ab_run_value(run, (const char *)f->tree->text + param->name,
 			 param->name_len);
-	return v->kind == VALUE_SCALAR &&
-	       ab_visit_embedded(run, v->words, &f->place);
+	for (uint32_t i = 0; v && i < AB_SHELL_ALTERNATIVES; i++) {
+		const struct value *text = v->one ? v->one : v;
+
+		if (text->kind == VALUE_SCALAR)
+			any |= ab_visit_embedded(run, text->words, &f->place);
+		v = v->other;
+	}
+	return any;
 }
 
 void ab_visit_step_words(struct ab_shell_run *run, struct visit_frame *f)
