@@ -129,6 +129,7 @@ struct ab_check {
 	bool is_strict, is_broken;
 	bool is_excused;  /* the command may do what would be asked about */
 	bool in_is_file; /* stdin is redirected from a name */
+	bool in_is_loose; /* and more may be in it than is known */
 	bool in_is_device; /* ... below /dev */
 	bool is_image; /* what is pushed now acts in the image of a container */
 	bool is_stdin_text; /* what is pushed now is the stdin of who runs it */

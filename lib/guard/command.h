@@ -182,6 +182,11 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 const struct ab_word *ab_dir_unmoved(struct ab_check *c) AB_COLD;
 
 /* --- files.c --- */
+/* Who knows what is in it beside what the text put in: who runs it is judged by
+   that, and who reads it reads something else. */
+void ab_file_loosen(struct ab_check *c, const struct ab_word *path);
+/* What is kept of a file where the rest is from there; NULL: that says more. */
+const struct ab_word *ab_file_part(uint32_t taint, const struct ab_word *known);
 /* mkfifo: what anybody writes there, also later, is what it holds. */
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path);
 /* split: what it reads is in files of which the word is how they begin. */

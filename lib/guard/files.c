@@ -22,6 +22,9 @@
 #define SURE_PREFIX " sure " /* as long: on every way something is in it */
 #define LOOSE_PREFIX " over " /* as long: "0", or else it may be another text */
 #define FD_NAME 32 /* bytes of " fd N" */
+#define KEPT_TAINTS                                                     \
+	(AB_TAINT_REMOTE | AB_TAINT_DECODE | AB_TAINT_CRED |            \
+	 AB_TAINT_ENV | AB_TAINT_PICK)
 
 /* --- files -------------------------------------------------------------- */
 
@@ -344,11 +347,20 @@ static void set_loose(struct ab_check *c, const struct ab_word *path,
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
+void ab_file_loosen(struct ab_check *c, const struct ab_word *path)
+{
+	set_loose(c, path, true);
+}
+
+const struct ab_word *ab_file_part(uint32_t taint, const struct ab_word *known)
+{
+	return taint & KEPT_TAINTS ? NULL : known;
+}
+
 static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 		 const struct ab_word *content, bool is_new)
 {
-	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_DECODE | AB_TAINT_CRED |
-			AB_TAINT_ENV | AB_TAINT_PICK;
+	uint32_t keep = KEPT_TAINTS;
 	uint32_t len;
 
 	if (taint & AB_TAINT_REMOTE)
@@ -450,6 +462,8 @@ static void append_to(struct ab_check *c, const struct ab_word *path,
 	}
 	/* who knows what was there before: what is added is in it */
 	save(c, path, taint, content, false);
+	if (!old && content)
+		set_loose(c, path, true);
 }
 
 #define MAX_APPEND 4 /* texts that a file which grows may hold */

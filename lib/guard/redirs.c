@@ -72,6 +72,7 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	}
 	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
 	c->in_is_file = !taint;
+	c->in_is_loose = text && ab_file_is_loose(c, w);
 	c->in_is_device = is_device(w);
 }
 
@@ -374,8 +375,12 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 			      sent_by(s->out->taint, &out->target),
 			      &out->target);
 	value = value && value->len ? value : NULL;
+	if (value && s->out->is_part)
+		value = ab_file_part(s->out->taint, value);
 	if (is_append(out))
 		ab_file_append(c, &out->target, s->out->taint, value);
 	else
 		ab_file_save(c, &out->target, s->out->taint, value, false);
+	if (value && s->out->is_part)
+		ab_file_loosen(c, &out->target);
 }

@@ -78,6 +78,7 @@ static inline void prepare(struct visit *v, struct ab_shell_run *run,
 	c->out_taint = 0;
 	c->own_in = NULL;
 	c->in_is_file = false;
+	c->in_is_loose = false;
 	c->is_on_script = false;
 	c->assigns = NULL;
 	c->assign_count = 0;

@@ -208,7 +208,7 @@ static void run_marked(struct ab_check *c, const struct ab_use *use,
 
 	if (use->in_text)
 		n = split_words(c, use->in_text, "\n\0", 2, lines, MAX_SINGLE);
-	if (!n || n == MAX_SINGLE)
+	if (!n || n == MAX_SINGLE || c->in_is_loose)
 		lines[n++] = *any;
 	for (uint32_t i = 0; i < n && !c->is_broken; i++) {
 		if (ab_fill_words(c, use, words, count, mark, &lines[i], all))
@@ -299,7 +299,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 				    is_raw ? "\n\0" : " \t\n",
 				    is_raw ? 2 : 3, all + count, MAX_INPUT);
 	}
-	if (!use->in_text || extra == MAX_INPUT)
+	if (!use->in_text || extra == MAX_INPUT || c->in_is_loose)
 		all[count + extra++] = value;
 	ab_run_words(c, use, all, count + extra);
 	/* sh -c gets one of them at a time; not again for each xargs in it */

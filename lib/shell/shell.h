@@ -116,8 +116,10 @@ struct ab_stream {
 	 * of constants, cat of a here-document, : and true. May have holes.
 	 * Complete once its commands were visited. Or NULL. */
 	const struct ab_word *value;
-	/* REDIRECT: the same, where some of it is perhaps not written */
+	/* REDIRECT: the same, where some of it is perhaps not written; is_part:
+	 * and more is, that nobody knows */
 	const struct ab_word *most;
+	bool is_part;
 };
 
 /* All of its bytes are known, and these. `text` is not empty. */

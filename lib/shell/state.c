@@ -499,6 +499,10 @@ void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 	if (word && word->len == 0 && word->hole_count == 0)
 		return;
 	s->is_unsure |= run->uncertain != s->uncertain;
+	if (!word && stream->kind == AB_STREAM_REDIRECT) {
+		s->is_unsure = stream->is_part = true;
+		return;
+	}
 	if (!word ||
 	    (s->is_unsure && stream->kind != AB_STREAM_REDIRECT) ||
 	    !(piece = ab_run_high(run, sizeof(*piece))) ||
