@@ -106,6 +106,24 @@ static void run_as(struct ab_check *c, const struct ab_use *use,
 		ab_run_code(c, use, role, content);
 }
 
+/* `sh <(echo "$x")`: all of it is a value. */
+static void run_value(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role, const struct ab_word *path,
+		      const struct ab_word *value)
+{
+	bool is_shell = role->kind == AB_ROLE_STDIN_SHELL;
+
+	if (value->len || !value->hole_count) {
+		run_as(c, use, role, path, value);
+		return;
+	}
+	ab_check_flow(c, use, is_shell ? AB_SINK_SHELL : AB_SINK_CODE,
+		      ab_word_taint(value), path);
+	if (is_shell)
+		ab_check_script(c, value, !use->program->is_builtin, path,
+				words_from(use, path), NULL);
+}
+
 /* <(...): its bytes are the program. */
 static bool run_stream(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *path)
@@ -121,8 +139,8 @@ static bool run_stream(struct ab_check *c, const struct ab_use *use,
 		uint32_t taint = h->origin->taint;
 
 		if (h->origin->value)
-			run_as(c, use, role ? role : &shell, path,
-			       h->origin->value);
+			run_value(c, use, role ? role : &shell, path,
+				  h->origin->value);
 		else
 			ab_check_flow(c, use, AB_SINK_SHELL,
 				      taint ? taint : AB_TAINT_FILE, path);
