@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "guard/command.h"
+#include "guard/files.h"
 #include "guard/git.h"
 
 /* The words of a find -exec with `{}` put in, or of xargs with its input. */
@@ -128,6 +129,32 @@ static bool has_option(const struct ab_use *use, const char *brief,
 	return false;
 }
 
+/* -a FILE: the value, and in *w what stands for it alone; or NULL. */
+static const struct ab_value *arg_file(const struct ab_use *use,
+				       struct ab_word *w)
+{
+	const struct ab_value *found = NULL;
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *o = &use->words[v->option];
+		uint32_t last = v->word == v->option ? v->at : o->len;
+
+		if (o->len > 2 && !memcmp(o->text, "--", 2) ?
+			    !memcmp(o->text, "--a", 3) :
+			    last && o->text[last - 1] == 'a')
+			found = v;
+	}
+	if (!found || !w)
+		return found;
+	*w = use->words[found->word];
+	w->text += found->at;
+	w->len -= found->at;
+	if (found->at && w->hole_count) /* where they stand is not known */
+		w->len = 0;
+	return found;
+}
+
 struct only {
 	ab_guard_report *report;
 	void *user;
@@ -221,7 +248,7 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 {
 	if (!in || !ab_git_is_all(in))
 		return NULL;
-	if (has_option(use, "-a", "--arg-file"))
+	if (arg_file(use, NULL))
 		return NULL;
 	/* at a delimiter of its own a name may end anywhere */
 	if (has_option(use, "-d", "--delimiter"))
@@ -233,8 +260,8 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 	return in->note;
 }
 
-void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
-		   const struct ab_word *words, uint32_t count)
+static void run_input(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *words, uint32_t count)
 {
 	const struct ab_shell_command *m = c->command;
 	const struct ab_names *names = m && ab_has_stdin(m) ?
@@ -314,6 +341,36 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	}
 	c->is_single = false;
 	read_names(c, use, names, NULL, words, all, count);
+}
+
+/* xargs -a FILE: its stdin is left to what it runs. */
+static void run_arg_file(struct ab_check *c, const struct ab_use *use,
+			 const struct ab_word *path,
+			 const struct ab_word *words, uint32_t count)
+{
+	const struct ab_word *text = path->hole_count || !path->len ?
+					     NULL :
+					     ab_file_content(c, path);
+	struct ab_use own = *use;
+	bool was = c->in_is_loose;
+
+	own.in_text = text && text->len ? text : NULL;
+	if (text)
+		own.in_taint |= ab_word_taint(text);
+	c->in_is_loose = text && ab_file_is_loose(c, path);
+	run_input(c, &own, words, count);
+	c->in_is_loose = was;
+}
+
+void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *words, uint32_t count)
+{
+	struct ab_word path;
+
+	if (AB_UNLIKELY(arg_file(use, &path) != NULL))
+		run_arg_file(c, use, &path, words, count);
+	else
+		run_input(c, use, words, count);
 }
 
 /* find takes the file, by its name and where it begins. */
