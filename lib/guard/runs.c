@@ -615,6 +615,26 @@ static void stdin_shell(struct ab_check *c, const struct ab_use *use,
 	c->is_stdin_text = false;
 }
 
+/* Python and node read to the end before they run anything: to what they start
+   nothing is left. */
+static void stdin_code(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role)
+{
+	static const struct ab_word nothing = { .text = "" };
+	bool is_over = !strcmp(role->text, "python") ||
+		       !strcmp(role->text, "js");
+	const struct ab_use *outer = c->use;
+	struct ab_use own = *use;
+
+	if (is_over) {
+		own.in_text = &nothing;
+		own.in_taint = 0;
+		c->use = &own;
+	}
+	ab_run_code(c, &own, role, use->in_text);
+	c->use = outer;
+}
+
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
 {
@@ -641,7 +661,7 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_STDIN_CODE:
 		if (use->in_text)
-			ab_run_code(c, use, role, use->in_text);
+			stdin_code(c, use, role);
 		/* what is compiled does not run yet */
 		if (strcmp(role->text, "source") != 0)
 			ab_check_flow(c, use, AB_SINK_CODE, taint | made,
