@@ -293,9 +293,10 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	if (kind == AB_CALL_SHELL && a->count == 1 && !a->each && is_method &&
 	    k->lang == AB_PY && !a->is_command && is_graph(&a->words[0]))
 		return;
-	/* $db->exec("..."), db.exec("...") */
+	/* $db->exec("..."), db.exec("..."); no base has an execSync */
 	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
-	    (k->lang & (AB_RUBY | AB_PHP | AB_JS))) {
+	    (k->lang & (AB_RUBY | AB_PHP | AB_JS)) &&
+	    ab_code_is_text(k, t, "exec")) {
 		ab_check_text(k->c, "sql", &a->words[0]);
 		if (is_statement(k, &a->words[0]))
 			return;
