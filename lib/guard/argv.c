@@ -469,12 +469,19 @@ static bool is_assignment(const struct ab_word *w)
 	return n && n < w->len && w->text[n] == '=';
 }
 
+/* env bash -c 'A=1 x': the words of the command that it runs. */
+static bool is_inner(const struct ab_use *u)
+{
+	return u->program->style == AB_STYLE_POSIX && u->operand_count &&
+	       !u->program->is_builtin;
+}
+
 static void operand(struct scan *s, const struct ab_word *w)
 {
 	struct ab_use *u = s->use;
 	const struct ab_program *sub = s->is_ended ? NULL : sub_of(s, w);
 
-	if (u->program->has_env && is_assignment(w)) {
+	if (u->program->has_env && is_assignment(w) && !is_inner(u)) {
 		const char *eq = memchr(w->text, '=', w->len);
 		struct ab_word value;
 		uint32_t n = (uint32_t)(eq - w->text);
