@@ -400,17 +400,13 @@ bool ab_sed_edit(struct ab_check *c, const struct ab_sed *sed,
 	return true;
 }
 
-static void edit_file(struct ab_check *c, const struct ab_use *use,
-		      const struct ab_role *role, const struct ab_word *w)
+/* What it makes of that is in the file from now on. */
+static void edit_text(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *w, const struct ab_word *content)
 {
-	const struct ab_word *content = ab_file_kept(c, w);
+	struct ab_word text = *content;
 	struct ab_sed sed = { 0 };
-	struct ab_word text;
 
-	(void)role;
-	if (!content || !content->len)
-		return;
-	text = *content;
 	for (uint32_t i = 1; i < use->count; i++)
 		ab_sed_word(&sed, use->words, use->count, &i);
 	if (!ab_sed_edit(c, &sed, &text)) {
@@ -419,6 +415,32 @@ static void edit_file(struct ab_check *c, const struct ab_use *use,
 			return;
 	}
 	ab_file_save(c, w, 0, text.len ? &text : NULL, false);
+}
+
+/* Of what may hold one of several texts each of them, or it is what it was. */
+static void edit_file(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role, const struct ab_word *w)
+{
+	const struct ab_word *content = ab_file_kept(c, w), *one;
+	struct ab_shell_readings readings = { 0 };
+
+	(void)role;
+	if (!content || content->len) {
+		if (content)
+			edit_text(c, use, w, content);
+		return;
+	}
+	for (uint32_t i = 0; (one = ab_file_either(c, w, i)); i++) {
+		ab_shell_reading_begin(c->run, &readings);
+		if (one->len)
+			edit_text(c, use, w, one);
+		ab_shell_reading_end(c->run, &readings);
+	}
+	if (!readings.count)
+		return;
+	ab_shell_reading_begin(c->run, &readings);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_join(c->run, &readings);
 }
 
 void ab_sed_in_place(struct ab_check *c, const struct ab_use *use,
