@@ -150,18 +150,20 @@ static void save_copy(struct ab_check *c, const struct ab_word *path,
 static void copy_last(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *path)
 {
-	const struct ab_word *text = use->in_text ? use->in_text
-						  : c->copy_text;
+	/* cp A B has no use for its stdin */
+	bool is_input = use->in_text && (!c->copy_from ||
+					 ab_is_stdin_name(c->copy_from));
+	const struct ab_word *text = is_input ? use->in_text : c->copy_text;
 	uint32_t taint = use->in_taint | c->copy_taint;
 	struct ab_word in;
 
-	if (c->copy_name && !use->in_text) {
+	if (c->copy_name && !is_input) {
 		copy_either(c, path);
 		if (inside_word(c, c->copy_from, path, &in))
 			copy_either(c, &in);
 		return;
 	}
-	bool is_loose = text && !use->in_text && c->copy_from &&
+	bool is_loose = text && !is_input && c->copy_from &&
 			ab_file_is_loose(c, c->copy_from);
 
 	save_copy(c, path, taint, text, is_loose);
