@@ -143,6 +143,8 @@ void ab_traps_wake(struct ab_check *c);
 void ab_traps_leave(struct ab_check *c);
 /* Those of the shell at hand run here, perhaps; is_end: they surely do. */
 void ab_traps_run(struct ab_check *c, bool is_end);
+/* The shell, or a subshell at that depth, is over. */
+void ab_traps_end(struct ab_check *c, uint32_t depth);
 
 /* --- bytes.c --- */
 /* The first byte of the text that no line should hold is asked about. */

@@ -309,16 +309,16 @@ static void run_traps(struct visit *v, enum ab_builtin builtin)
 		ab_traps_run(c, false);
 }
 
-/* The text is over. */
-static void on_finish(void *user, struct ab_shell_run *run)
+/* The text is over, or a subshell. */
+static void on_finish(void *user, struct ab_shell_run *run,
+		      const struct ab_shell_place_of *place)
 {
-	static const struct ab_shell_place_of place = { .pipe_count = 1 };
 	struct visit *v = user;
 
 	if (AB_LIKELY(!v->check.traps))
 		return;
-	prepare(v, run, &place);
-	ab_traps_run(&v->check, true);
+	prepare(v, run, place);
+	ab_traps_end(&v->check, place->depth);
 }
 
 /* 2>&1: what it says of its words is there, too. */

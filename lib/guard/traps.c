@@ -48,6 +48,7 @@ struct ab_trap {
 	bool can_wait; /* for its variables */
 	bool is_unseen; /* a function ended with what was not judged */
 	bool is_sub;	     /* set in a subshell, and lost with it */
+	bool is_told;	     /* where that ends */
 };
 
 static bool is_name_byte(char ch, bool is_first)
@@ -485,8 +486,10 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 			       MAX_CALLS))
 		c->is_exporting = true;
 	c->traps = trap;
-	/* where a subshell ends is not told with what its variables are */
-	if (is_sub || !trap->can_wait || !is_early(trap))
+	/* where other subshells end is not told with what the variables are */
+	trap->is_told = !is_sub || ((c->flags & AB_SHELL_FINISHED) &&
+				    !(c->flags & AB_SHELL_DEFINITION));
+	if (!trap->is_told || !trap->can_wait || !is_early(trap))
 		return false;
 	judge(c, trap, false);
 	return true;
@@ -552,5 +555,19 @@ void ab_traps_run(struct ab_check *c, bool is_end)
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
 		if (is_own(c, t, depth))
 			judge(c, t, is_end);
+	}
+}
+
+void ab_traps_end(struct ab_check *c, uint32_t depth)
+{
+	bool is_sub = c->flags & AB_SHELL_FINISHED;
+
+	for (struct ab_trap **at = &c->traps, *t; (t = *at) != NULL;) {
+		if (t->is_sub == is_sub && t->is_told && t->depth >= depth)
+			judge(c, t, true);
+		if (is_sub && t->is_sub && t->depth >= depth)
+			*at = t->next;
+		else
+			at = &t->next;
 	}
 }

@@ -610,7 +610,8 @@ static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->phase++ == PHASE_FIRST) {
 		if (is_subshell) {
 			f->undo = ab_run_branch(run);
-			f->inner.flags |= AB_SHELL_SUBSHELL;
+			f->inner.flags |= AB_SHELL_SUBSHELL |
+					  AB_SHELL_FINISHED;
 			f->inner.depth++;
 		}
 		if (f->cmd->clauses)
@@ -618,6 +619,10 @@ static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
 				      &f->inner);
 		return;
 	}
+	/* once */
+	if (is_subshell && f->phase == PHASE_FIRST + 2 &&
+	    ab_visit_last(run, &f->inner))
+		return;
 	if (is_subshell)
 		ab_run_back(run, f->undo, NULL);
 	finish(run, f);

@@ -228,6 +228,7 @@ static void open_stage(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->index == 0)
 		list_scope(run, f, AB_SCOPE_PIPELINE, false);
 	f->inner.flags |= AB_SHELL_SUBSHELL;
+	f->inner.flags &= ~(uint32_t)AB_SHELL_FINISHED;
 	if (f->index)
 		f->inner.in = f->pipe;
 	f->stream = NULL;
@@ -260,13 +261,19 @@ static void close_stage(struct ab_shell_run *run, struct visit_frame *f)
 	f->count = 0;
 }
 
+static void set_background(struct visit_frame *f)
+{
+	f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
+	f->inner.flags &= ~(uint32_t)AB_SHELL_FINISHED;
+}
+
 static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct cmd *cmd = f->at;
 
 	f->inner = f->place;
 	if (AB_UNLIKELY(f->is_background))
-		f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
+		set_background(f);
 	if (f->is_branch)
 		f->inner.flags |= AB_SHELL_MAYBE;
 	if (AB_UNLIKELY(cmd->flags & (CMD_BACKGROUND | CMD_COPROC)) &&
@@ -275,7 +282,7 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		if (f->is_branch)
 			close_branch(run, f);
 		open_background(run, f);
-		f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
+		set_background(f);
 	}
 	if (f->op && !f->is_branch && !f->is_sure && f->count == 0) {
 		open_branch(run, f);
@@ -494,16 +501,16 @@ static void start(struct ab_shell_run *run)
 		      VARIABLE_EXPORTED);
 }
 
-/* What the visitor has to say at the end, so that the first is on top. True:
-   there is more to visit. */
-static bool finish(struct ab_shell_run *run,
+/* What it says is put so that the first is on top. */
+bool ab_visit_last(struct ab_shell_run *run,
 		   const struct ab_shell_place_of *place)
 {
 	struct pushed *list, *next, *reversed = NULL;
+	const struct visit_frame *top = run->top;
 
 	if (!run->visitor->finish || !can_go_on(run))
 		return false;
-	run->visitor->finish(run->user, run);
+	run->visitor->finish(run->user, run, place);
 	for (list = run->pushed; list; list = next) {
 		next = list->next;
 		list->next = reversed;
@@ -513,7 +520,7 @@ static bool finish(struct ab_shell_run *run,
 	run->pushed_tail = &run->pushed;
 	for (; reversed; reversed = reversed->next)
 		ab_visit_pushed(run, reversed, place);
-	return run->top;
+	return run->top != top;
 }
 
 void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
@@ -551,7 +558,7 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 		while (run.top && can_go_on(&run))
 			step(&run);
 		is_over = !is_over;
-	} while (is_over && finish(&run, &place));
+	} while (is_over && ab_visit_last(&run, &place));
 	if (run.is_stopped && result->status != AB_SHELL_LIMIT)
 		result->status = AB_SHELL_STOPPED;
 	if (arena->is_full)

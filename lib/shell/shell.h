@@ -190,8 +190,10 @@ enum ab_shell_place {
 	AB_SHELL_AGAIN = 1 << 10,	/* seen before: a loop's next round */
 	AB_SHELL_GUESS = 1 << 11,	/* the text has a syntax error */
 	AB_SHELL_PIPE_BOTH = 1 << 12,	/* |& takes its stderr too */
-	AB_SHELL_UNMOVED = 1 << 13	/* behind `cd d ||`: it stands where it
+	AB_SHELL_UNMOVED = 1 << 13,	/* behind `cd d ||`: it stands where it
 					 * stood before that */
+	AB_SHELL_FINISHED = 1 << 14	/* in (...) or a child's text, whose end
+					 * `finish` is told */
 };
 
 struct ab_shell_place_of {
@@ -348,9 +350,10 @@ struct ab_shell_visitor {
 				      const struct ab_shell_scope *scope);
 	enum ab_shell_answer (*end)(void *user, struct ab_shell_run *run,
 				    const struct ab_shell_scope *scope);
-	/* all was visited; what is pushed now is visited in the shell itself,
-	 * and then it is over */
-	void (*finish)(void *user, struct ab_shell_run *run);
+	/* all was visited, or all of the (...) or child's text of that place;
+	 * what is pushed now is visited in that shell, and then it is over */
+	void (*finish)(void *user, struct ab_shell_run *run,
+		       const struct ab_shell_place_of *place);
 	/* bits 1 << enum ab_shell_scope_kind: these are not told */
 	uint32_t untold;
 	/* of the first so many commands of nothing but plain words argv is

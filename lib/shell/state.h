@@ -611,6 +611,10 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 /* True: text has commands in it, and a frame that visits them. */
 bool ab_visit_embedded(struct ab_shell_run *run, const struct ab_word *word,
 		       const struct ab_shell_place_of *place);
+/* What the visitor has to say at the end of a shell. True: there is more to
+ * visit. */
+bool ab_visit_last(struct ab_shell_run *run,
+		   const struct ab_shell_place_of *place);
 void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
 		     const struct ab_shell_place_of *place);
 static inline void ab_visit_answer(struct ab_shell_run *run,

@@ -322,7 +322,7 @@ static struct visit_frame *enter_substitution(struct ab_shell_run *run,
 	f->scope.span = span;
 	f->scope.place = words->place;
 	f->inner = words->place;
-	f->inner.flags &= ~OWN_FLAGS;
+	f->inner.flags &= ~(OWN_FLAGS | AB_SHELL_FINISHED);
 	f->inner.flags |= AB_SHELL_SUBSTITUTION | AB_SHELL_SUBSHELL;
 	if (kind == AB_STREAM_PROC_OUT)
 		f->inner.in = &stream->public;
@@ -659,7 +659,7 @@ static void begin_child(struct ab_shell_run *run, struct visit_frame *f)
 	run->functions = NULL;
 	run->function_mask = 0;
 	run->aliases = NULL;
-	f->inner.flags |= AB_SHELL_SUBSHELL;
+	f->inner.flags |= AB_SHELL_SUBSHELL | AB_SHELL_FINISHED;
 	f->inner.function = NULL;
 	ab_run_assign(run, "@", 1,
 		      ab_run_array(run, t->arg_count ? t->args + 1 : &none,
@@ -741,6 +741,10 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 		begin_text(run, f);
 		return;
 	}
+	/* once */
+	if (f->pushed->text.is_child && f->phase == 2 &&
+	    ab_visit_last(run, &f->inner))
+		return;
 	run->text_depth--;
 	if (f->alias)
 		f->alias->is_active = false;
