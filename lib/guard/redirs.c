@@ -89,10 +89,14 @@ static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
 			return;
 		fd = fd * 10 + (w->text[i] - '0');
 	}
-	if (w->hole_count)
+	if (w->hole_count) {
 		fd = -1;
-	else if (!n || fd < 3)
+	} else if (!n || fd < 3) {
+		/* >&/dev/tcp/x/1 0>&1: what comes back */
+		if (n && fd && (in->taint & AB_TAINT_REMOTE))
+			in->text = NULL;
 		return;
+	}
 	const struct ab_word *have = ab_fd_content(c, fd);
 
 	in->has = true;
@@ -261,7 +265,9 @@ void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 			dup_in(c, r, in);
 			break;
 		case AB_REDIR_DUP_OUT:
-			if (r->target.len > 1)
+			if (r->fd == 0)
+				dup_in(c, r, in);
+			else if (r->target.len > 1)
 				write_redir(c, r, in, false);
 			else if (is_connection(c, r))
 				*out = r;
