@@ -228,12 +228,11 @@ static bool is_of_worktree(struct ab_check *c, const struct ab_use *use,
 		is_usual_dir(tree.rest, tree.rest_len));
 }
 
-/* A `cd` that failed left the shell where it was: the file of that name that
-   the text wrote there. */
-static const struct ab_word *left_text(struct ab_check *c,
-				       const struct ab_word *path)
+/* Where a `cd` that failed left the shell; NULL: nothing there can be it. */
+static const struct ab_word *left_dir(struct ab_check *c,
+				      const struct ab_word *path)
 {
-	const struct ab_word *cwd = c->cwd, *content = NULL, *was;
+	const struct ab_word *was;
 	bool is_exported;
 
 	if (!c->has_files || path->hole_count || !path->len ||
@@ -241,7 +240,17 @@ static const struct ab_word *left_text(struct ab_check *c,
 		return NULL;
 	was = ab_shell_get(c->run, AB_CWD_BEFORE, sizeof(AB_CWD_BEFORE) - 1,
 			   &is_exported);
-	if (was && was->len && !was->hole_count) {
+	return was && was->len && !was->hole_count ? was : NULL;
+}
+
+/* The file of that name that the text wrote there. */
+static const struct ab_word *left_text(struct ab_check *c,
+				       const struct ab_word *path)
+{
+	const struct ab_word *cwd = c->cwd, *content = NULL;
+	const struct ab_word *was = left_dir(c, path);
+
+	if (was) {
 		c->cwd = was;
 		content = ab_file_kept(c, path);
 		c->cwd = cwd;
@@ -440,19 +449,14 @@ bool ab_file_is_pattern(const struct ab_word *path)
 	return path->hole_count && path->len;
 }
 
-void ab_file_run(struct ab_check *c, const struct ab_use *use,
-		 const struct ab_word *path)
+/* What it holds, or each of those that it may hold. */
+static void run_each(struct ab_check *c, const struct ab_use *use,
+		     const struct ab_word *path, const struct ab_word *content)
 {
-	const struct ab_word *content, *one;
+	const struct ab_word *one;
 	bool was = c->is_perhaps;
 
-	if (AB_UNLIKELY(c->written_count) && ab_file_is_pattern(path))
-		run_taken(c, use, path);
-	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
-		run_printed(c, use, path);
-	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
-		return;
-	c->is_perhaps |= !content->len; /* of what it may hold */
+	c->is_perhaps |= !content->len;
 	run_content(c, use, path, content);
 	for (uint32_t i = 0;
 	     !content->len && (one = ab_file_either(c, path, i)); i++) {
@@ -460,6 +464,41 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 			run_content(c, use, path, one);
 	}
 	c->is_perhaps = was;
+}
+
+/* The one where a `cd` that failed left the shell, of which more is known than
+   one text. */
+static void run_left(struct ab_check *c, const struct ab_use *use,
+		     const struct ab_word *path)
+{
+	const struct ab_word *cwd = c->cwd, *content;
+	const struct ab_word *was = c->run ? left_dir(c, path) : NULL;
+
+	if (!was)
+		return;
+	c->cwd = was;
+	content = ab_file_kept(c, path);
+	if (content && ab_file_is_either(c, path))
+		run_each(c, use, path, content);
+	c->cwd = cwd;
+}
+
+void ab_file_run(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_word *path)
+{
+	const struct ab_word *content;
+
+	if (AB_UNLIKELY(c->written_count) && ab_file_is_pattern(path))
+		run_taken(c, use, path);
+	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
+		run_printed(c, use, path);
+	if (run_stream(c, use, path))
+		return;
+	content = run_text(c, use, path);
+	if (content)
+		run_each(c, use, path, content);
+	else if (AB_UNLIKELY(c->has_files))
+		run_left(c, use, path);
 }
 
 void ab_file_run_module(struct ab_check *c, const struct ab_use *use,
