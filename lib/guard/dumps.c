@@ -26,7 +26,8 @@ bool ab_dump_hold(struct ab_check *c, const struct ab_shell_found *found)
 	const struct ab_shell_command *m = c->command;
 	struct ab_dump *d;
 
-	if (c->dump || !m || found->verdict != AB_V_ASK || c->chain ||
+	if (c->dump || !m || found->verdict != AB_V_ASK ||
+	    c->chain != (const struct ab_chain *)m->place.tag ||
 	    c->is_probe || m->redir_count || !m->place.out || !c->use ||
 	    c->use->count != m->argc ||
 	    m->place.pipe_index + 1 >= m->place.pipe_count)
