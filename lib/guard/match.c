@@ -264,17 +264,21 @@ static bool word_holds(struct ab_check *c, const struct ab_use *use,
 	return false;
 }
 
-/* What stands around the command hands the environment on as it is. */
-static bool keeps_env(const struct ab_chain *chain)
+/* What stands around the command hands the environment on as it is; a shell
+   may begin with other values (*is_shell). */
+static bool keeps_env(const struct ab_chain *chain, bool *is_shell)
 {
-	static const char *const names[] = { "bundle/exec", "bundler/exec",
-					     "time", "timeout", "nice" };
+	static const char *const names[] = { "sh", "bash", "bundle/exec",
+					     "bundler/exec", "time",
+					     "timeout", "nice" };
 	bool is_known = true;
 
 	for (; chain && is_known; chain = chain->up) {
 		is_known = false;
-		for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-			is_known |= !strcmp(chain->name, names[i]);
+		for (size_t i = 0; i < AB_ARRAY_LEN(names) && !is_known; i++) {
+			is_known = !strcmp(chain->name, names[i]);
+			*is_shell |= is_known && i < 2;
+		}
 	}
 	return is_known;
 }
@@ -319,7 +323,9 @@ static bool given_holds(struct ab_check *c, const struct ab_use *use,
 	uint32_t len = eq ? (uint32_t)(eq - pair) : 0;
 	const struct ab_word *value = NULL;
 
-	if (!len || !keeps_env(c->chain) || has_database(c))
+	bool is_shell = false;
+
+	if (!len || !keeps_env(c->chain, &is_shell) || has_database(c))
 		return false;
 	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
@@ -338,7 +344,7 @@ static bool given_holds(struct ab_check *c, const struct ab_use *use,
 		else if (overrides(a->name, a->name_len, pair, len))
 			return false;
 	}
-	if (!value && ab_shell_is_exported(c->run, pair, len))
+	if (!value && !is_shell && ab_shell_is_exported(c->run, pair, len))
 		value = ab_shell_get(c->run, pair, len, NULL);
 	return value && ab_word_equals(value, eq + 1);
 }
