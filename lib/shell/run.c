@@ -261,6 +261,12 @@ static void close_stage(struct ab_shell_run *run, struct visit_frame *f)
 	f->count = 0;
 }
 
+/* Nothing before it in its list may have failed. */
+static bool is_straight(const struct visit_frame *f)
+{
+	return !f->op || f->is_sure;
+}
+
 static void set_background(struct visit_frame *f)
 {
 	f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
@@ -290,7 +296,7 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	}
 	if (AB_UNLIKELY(f->is_unmoved))
 		f->inner.flags |= AB_SHELL_UNMOVED;
-	if (cmd->op == CMD_OP_OR && !f->op) {
+	if (cmd->op == CMD_OP_OR && is_straight(f)) {
 		ab_run_stands(run, f->stood);
 		f->told = run->told;
 	}
@@ -386,10 +392,10 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 	if (cmd->op == CMD_OP_AND || cmd->op == CMD_OP_OR) {
 		if (f->is_branch && f->op != cmd->op)
 			close_branch(run, f);
-		f->is_sure = cmd->op == CMD_OP_AND && (!f->op || f->is_sure) &&
-			     !is_piped && is_sure(run, f->tree, cmd);
-		f->is_unmoved = cmd->op == CMD_OP_OR && !f->op &&
+		f->is_unmoved = cmd->op == CMD_OP_OR && is_straight(f) &&
 				is_move(run, f, cmd);
+		f->is_sure = cmd->op == CMD_OP_AND && is_straight(f) &&
+			     !is_piped && is_sure(run, f->tree, cmd);
 		f->op = cmd->op;
 	} else {
 		if (f->is_branch)
