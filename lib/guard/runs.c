@@ -109,6 +109,19 @@ static void look_for_exports(struct ab_check *c, const struct ab_use *use)
 		use->held->has_exports = true;
 }
 
+/* It reads the text as bash does, whatever `sh` is. */
+static bool is_bash(const struct ab_use *use)
+{
+	static const char *const names[] = { "bash", "/bin/bash",
+					     "/usr/bin/bash", "zsh" };
+
+	for (size_t i = 0; use && use->count && i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(use->words, names[i]))
+			return true;
+	}
+	return false;
+}
+
 void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		     bool is_child, const struct ab_word *args,
 		     uint32_t arg_count, const char *how)
@@ -133,11 +146,13 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		push.in = own_stdin(c);
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);
-	if (c->use && c->use->program)
-		chain = add_chain(c, how ? how : c->use->program->name,
-				  how ? (uint32_t)strlen(how)
-				      : c->use->program->name_len);
+	if (how)
+		chain = add_chain(c, how, (uint32_t)strlen(how));
+	else if (c->use && c->use->program)
+		chain = add_chain(c, c->use->program->name,
+				  c->use->program->name_len);
 	push.tag = (void *)(uintptr_t)chain;
+	push.is_bash = is_child && is_bash(c->use);
 	/* bash -a, bash -o allexport */
 	if (is_child && c->use)
 		look_for_exports(c, c->use);

@@ -399,6 +399,7 @@ struct ab_shell_text {
 	struct ab_stream *in, *out;
 	void *tag; /* for the commands inside: place.tag */
 	bool is_perhaps; /* one of several: what it does may not be done */
+	bool is_bash; /* is_child: no dash reads it, whatever `sh` is */
 };
 
 /*

@@ -193,6 +193,7 @@ struct visit_frame {
 	bool falls, has_fallen; /* of a case: by `;&`, `;;&` */
 	bool is_loop, is_body; /* LIST: a loop's, behind its condition */
 	bool has_late; /* SIMPLE: a >(...) comes after it */
+	bool was_posix; /* TEXT: run->limits.posix */
 	struct ab_shell_place_of inner; /* how what is in it stands */
 	const struct cmd *cmd;	/* SIMPLE, COMPOUND */
 	const struct cmd *at;	/* LIST: the command that is next or runs */

@@ -702,8 +702,12 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct ab_shell_text *t = &f->pushed->text;
 	const struct ab_shell_tree *tree;
+	bool differs = run->result->differs;
 	struct source s;
 
+	f->was_posix = run->limits.posix;
+	if (t->is_child)
+		run->limits.posix = run->root->limits.posix && !t->is_bash;
 	f->mark = run->arena->low;
 	f->functions = run->function_count;
 	if (t->is_perhaps) {
@@ -729,6 +733,8 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 	tree = source_parse(run, &s, t->text.text, AB_SHELL_COMMANDS);
 	if (!tree)
 		return;
+	if (t->is_bash)
+		run->result->differs = differs;
 	f->tree = tree;
 	if (tree->is_guess)
 		f->inner.flags |= AB_SHELL_GUESS;
@@ -750,6 +756,7 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 		f->alias->is_active = false;
 	if (f->pushed->text.is_child) {
 		run->child = f->child;
+		run->limits.posix = f->was_posix;
 		run->functions = f->functions_before;
 		run->function_mask = f->function_mask;
 		run->aliases = f->aliases_before;
