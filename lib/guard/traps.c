@@ -447,11 +447,13 @@ static void judge(struct ab_check *c, struct ab_trap *t, bool is_end)
 
 /* The same is kept already: a script may set it many times. */
 static bool has_trap(const struct ab_check *c, const struct ab_word *w,
-		     bool is_sub, uint32_t depth, uint32_t *count)
+		     bool is_sub, bool is_told, uint32_t depth,
+		     uint32_t *count)
 {
 	for (const struct ab_trap *t = c->traps; t; t = t->next) {
 		++*count;
-		if (t->is_sub == is_sub && t->depth <= depth &&
+		if (t->is_sub == is_sub && t->is_told == is_told &&
+		    t->depth <= depth &&
 		    !w->hole_count && !t->text.hole_count &&
 		    t->text.len == w->len + 3 &&
 		    !memcmp(t->text.text + 1, w->text, w->len))
@@ -463,13 +465,16 @@ static bool has_trap(const struct ab_check *c, const struct ab_word *w,
 bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 {
 	bool is_sub = c->flags & (AB_SHELL_SUBSHELL | AB_SHELL_DEFINITION);
+	/* where other subshells end is not told with what the variables are */
+	bool is_told = !is_sub || ((c->flags & AB_SHELL_FINISHED) &&
+				   !(c->flags & AB_SHELL_DEFINITION));
 	uint32_t depth = c->command ? c->command->place.depth : 0, count = 0;
 	struct ab_trap *trap;
 
 	/* `trap '' INT` and `trap - INT` run nothing */
 	if ((!w->len && !w->hole_count) || ab_word_equals(w, "-") ||
 	    c->is_reading || c->is_probe || c->is_again ||
-	    has_trap(c, w, is_sub, depth, &count))
+	    has_trap(c, w, is_sub, is_told, depth, &count))
 		return false;
 	trap = ab_arena_high(c->high, sizeof(*trap));
 	if (count == MAX_TRAPS || !trap || !keep(c, w, &trap->text)) {
@@ -479,6 +484,7 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 	trap->next = c->traps;
 	trap->depth = depth;
 	trap->is_sub = is_sub;
+	trap->is_told = is_told;
 	trap->is_unseen = false;
 	open_calls(c, &trap->text, &trap->open);
 	find_names(c, trap);
@@ -486,10 +492,7 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 			       MAX_CALLS))
 		c->is_exporting = true;
 	c->traps = trap;
-	/* where other subshells end is not told with what the variables are */
-	trap->is_told = !is_sub || ((c->flags & AB_SHELL_FINISHED) &&
-				    !(c->flags & AB_SHELL_DEFINITION));
-	if (!trap->is_told || !trap->can_wait || !is_early(trap))
+	if (!is_told || !trap->can_wait || !is_early(trap))
 		return false;
 	judge(c, trap, false);
 	return true;
@@ -548,11 +551,21 @@ void ab_traps_leave(struct ab_check *c)
 	}
 }
 
+/* What a trap runs is no command behind which it runs again. */
+static bool is_in_trap(const struct ab_check *c)
+{
+	const struct ab_chain *k = c->chain;
+
+	while (k && strcmp(k->name, "trap") != 0)
+		k = k->up;
+	return k;
+}
+
 void ab_traps_run(struct ab_check *c, bool is_end)
 {
 	uint32_t depth = c->command ? c->command->place.depth : 0;
 
-	for (struct ab_trap *t = c->traps; t; t = t->next) {
+	for (struct ab_trap *t = c->traps; t && !is_in_trap(c); t = t->next) {
 		if (is_own(c, t, depth))
 			judge(c, t, is_end);
 	}

@@ -69,7 +69,8 @@ const struct value *ab_run_value_of(const struct ab_shell_run *run,
 		return v->value;
 	if (ab_run_is_lost(run, v))
 		return &ab_run_anything;
-	if (v->when < run->child && !(v->flags & VARIABLE_EXPORTED))
+	/* of another shell; what is nowhere set is not here, either */
+	if (v->when < run->child && !(v->flags & VARIABLE_EXPORTED) && v->when)
 		return &ab_run_anything;
 	return v->value;
 }
