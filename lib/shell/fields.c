@@ -181,11 +181,19 @@ static bool wants_globs(const struct segment *s, enum expand_mode mode)
 	       (mode == EXPAND_FIELDS || mode == EXPAND_PATTERN);
 }
 
+/* ${x:-a b} is two words to who wrote it. */
+static bool is_split_hole(const struct segment *s)
+{
+	return s->hole == AB_HOLE_LIKELY && (s->flags & SEGMENT_SPLIT) &&
+	       s->len;
+}
+
 static void measure(const struct segment *s, enum expand_mode mode,
 		    struct needs *n)
 {
 	const struct segment *first = s;
 	uint32_t all = 0, text = 0;
+	bool split = false;
 
 	*n = (struct needs){ .one = s };
 	for (; s; s = s->next) {
@@ -195,6 +203,7 @@ static void measure(const struct segment *s, enum expand_mode mode,
 		if (s->hole) {
 			n->holes++;
 			n->hole = s;
+			split |= is_split_hole(s);
 			continue;
 		}
 		text |= s->flags;
@@ -219,7 +228,8 @@ static void measure(const struct segment *s, enum expand_mode mode,
 	n->is_field = mode != EXPAND_FIELDS || n->len || n->hole ||
 		      n->is_quoted;
 	n->is_cut = (all & (SEGMENT_NONE | SEGMENT_BREAK)) ||
-		    (mode == EXPAND_FIELDS && (text & SEGMENT_SPLIT));
+		    (mode == EXPAND_FIELDS &&
+		     (split || (text & SEGMENT_SPLIT)));
 }
 
 static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
@@ -416,6 +426,19 @@ static struct segment *any_fields(struct builder *b, const struct segment *s)
 				NULL);
 }
 
+static struct segment *likely_piece(struct segment *piece,
+				    const struct segment *of)
+{
+	const char *text = piece->text;
+	uint32_t len = piece->len;
+
+	*piece = *of;
+	piece->text = text;
+	piece->len = len;
+	piece->next = NULL;
+	return piece;
+}
+
 /* An unquoted expansion: separators in it end fields. */
 static void split(struct builder *b, const struct segment *s)
 {
@@ -441,7 +464,8 @@ static void split(struct builder *b, const struct segment *s)
 		if (at > begin &&
 		    ab_segments_add(b->run, &piece, s->text + begin,
 				    at - begin, span, 0))
-			take(b, piece.first);
+			take(b, s->hole ? likely_piece(piece.first, s)
+					: piece.first);
 		if (at >= s->len)
 			return;
 		/* white separators in a row are one; others each end one */
@@ -501,7 +525,8 @@ static void split_fields(struct ab_shell_run *run, struct segment *list,
 				list->len = (uint32_t)strlen(list->text);
 				take(&b, list);
 			}
-		} else if ((list->flags & SEGMENT_SPLIT) && !list->hole &&
+		} else if ((list->flags & SEGMENT_SPLIT) &&
+			   (!list->hole || is_split_hole(list)) &&
 			   mode == EXPAND_FIELDS) {
 			split(&b, list);
 			is_begun = !b.field.first;

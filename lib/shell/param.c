@@ -77,8 +77,11 @@ static struct segment *add_likely(struct expansion *e, struct segment *args)
 {
 	struct ab_word w;
 	struct ab_stream *origin = e->value->origin;
+	bool is_quoted = false;
 	struct segment *s;
 
+	for (s = args; s; s = s->next)
+		is_quoted |= s->flags & SEGMENT_QUOTED;
 	ab_param_argument(e, args, EXPAND_ONE, &w);
 	if (!origin && e->word && e->word->hole_count)
 		origin = e->word->holes->origin;
@@ -90,6 +93,8 @@ static struct segment *add_likely(struct expansion *e, struct segment *args)
 		s->text = w.text;
 		s->len = w.len;
 		s->is_test = e->param->op == OP_OTHER && !w.hole_count;
+		if (!(e->flags & SEGMENT_QUOTED) && !is_quoted)
+			s->flags |= SEGMENT_SPLIT;
 	}
 	return s;
 }
