@@ -12,6 +12,49 @@
 
 #include "guard/command.h"
 
+#define MAX_LEFT_OUT 3 /* words that are left out one after the other */
+
+/* $OPTS, "$@": none, or many. */
+static bool may_be_none(const struct ab_word *w)
+{
+	return !w->len && w->hole_count == 1 &&
+	       w->holes->kind == AB_HOLE_FIELDS;
+}
+
+/* Some word behind that is no such one. */
+static bool has_more(const struct ab_use *use, uint32_t from)
+{
+	while (from < use->count && use->words[from].hole_count)
+		from++;
+	return from < use->count;
+}
+
+void ab_run_without(struct ab_check *c, const struct ab_use *use)
+{
+	uint32_t base = use->base[use->program->depth], at;
+	bool was_again = c->is_again, was_perhaps = c->is_perhaps;
+	ab_guard_command *told = c->told;
+	struct ab_word *all;
+
+	at = base < use->operand_count ? use->operands[base] : use->count;
+	if (at + 1 >= use->count || c->left_out == MAX_LEFT_OUT ||
+	    !may_be_none(&use->words[at]) || !has_more(use, at + 1) ||
+	    !(all = ab_check_alloc(c, use->count * sizeof(*all))))
+		return;
+	memcpy(all, use->words, at * sizeof(*all));
+	memcpy(all + at, use->words + at + 1,
+	       (use->count - at - 1) * sizeof(*all));
+	/* what it runs is perhaps not run, and may have been pushed */
+	c->is_again = c->is_perhaps = true;
+	c->told = NULL;
+	c->left_out++;
+	ab_check_words(c, all, use->count - 1, 0, NULL, false);
+	c->left_out--;
+	c->told = told;
+	c->is_again = was_again;
+	c->is_perhaps = was_perhaps;
+}
+
 static bool is_text(const struct ab_word *w, const char *text)
 {
 	return ab_word_equals(w, text);
