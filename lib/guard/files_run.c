@@ -534,7 +534,7 @@ static bool run_command(struct ab_check *c, const struct ab_word *content,
 		if (one->len)
 			ab_check_script(c, one, true, words, count, NULL);
 	}
-	if (content->len < 3)
+	if (content->len < 3 && !content->hole_count)
 		return false;
 	all = ab_check_alloc(c, (count + 2) * sizeof(*all));
 	if (!all)
@@ -548,7 +548,7 @@ static bool run_command(struct ab_check *c, const struct ab_word *content,
 			       has_stdin);
 		return true;
 	}
-	if (memcmp(content->text, "#!", 2) != 0) {
+	if (content->len < 3 || memcmp(content->text, "#!", 2) != 0) {
 		ab_check_script(c, content, true, words, count, NULL);
 		return false;
 	}

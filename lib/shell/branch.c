@@ -378,6 +378,19 @@ void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2])
 				NULL;
 }
 
+/* But for where the shell is, when it was a file: what sets up a project leaves
+   that alone, and is not said to do so where nothing led away before. */
+void ab_run_forget(struct ab_shell_run *run, bool is_eval)
+{
+	const struct value *at[2];
+
+	ab_run_stands(run, at);
+	ab_shell_forget(run);
+	for (uint32_t i = 0; i < 2 && !is_eval; i++)
+		if (at[i])
+			ab_run_set_value(run, run->stands[i], at[i]);
+}
+
 /* Not looked at in what is longer: many jumps may ask. */
 #define MAX_STOOD 4096
 

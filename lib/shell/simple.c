@@ -545,19 +545,6 @@ static bool is_any_text(const struct ab_shell_command *c)
 	       !(c->callee && !c->callee->is_perhaps);
 }
 
-/* But for where the shell is, when it was a file: what sets up a project leaves
-   that alone, and is not said to do so where nothing led away before. */
-static void forget_all(struct ab_shell_run *run, bool is_eval)
-{
-	const struct value *at[2];
-
-	ab_run_stands(run, at);
-	ab_shell_forget(run);
-	for (uint32_t i = 0; i < 2 && !is_eval; i++)
-		if (at[i])
-			ab_run_set_value(run, run->stands[i], at[i]);
-}
-
 static void command_done(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct ab_shell_command *c, bool skip)
@@ -571,7 +558,7 @@ static void command_done(struct ab_shell_run *run,
 		builtin_effects(run, tree, c);
 	if (!pushed && is_any_text(c)) {
 		run->has_acted = true;
-		forget_all(run, ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
+		ab_run_forget(run, ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
 	}
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))
@@ -730,6 +717,14 @@ static bool is_steady(const struct cmd *cmd)
 	return true;
 }
 
+/* printf that sets no variable. */
+static bool is_printed(const struct ab_shell_command *c)
+{
+	return c->builtin == AB_BUILTIN_PRINTF && c->argc > 1 &&
+	       !c->argv[1].hole_count && c->argv[1].len &&
+	       *c->argv[1].text != '-';
+}
+
 /* It does nothing to the shell, however often it is told, but to what the
  * visitor keeps there. echo is told again for its redirections only, and what
  * the text of an eval does is perhaps done. */
@@ -740,7 +735,8 @@ static bool is_idle(const struct ab_shell_command *c)
 	       ((!c->place.out || redirects(c, 1)) &&
 		(c->builtin == AB_BUILTIN_CAT ||
 		 (c->redir_count && (c->builtin == AB_BUILTIN_ECHO ||
-				     c->builtin == AB_BUILTIN_COLON))));
+				     c->builtin == AB_BUILTIN_COLON ||
+				     is_printed(c)))));
 }
 
 /* The command by one reading of its values. False: it is one that does

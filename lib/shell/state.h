@@ -441,6 +441,8 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole);
 bool ab_run_goes_on(struct ab_shell_run *run, const struct undo *mark);
 /* Where the shell is, and what pushd left. */
 void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2]);
+/* A text that nobody knows was run, of a file or by eval. */
+void ab_run_forget(struct ab_shell_run *run, bool is_eval);
 /* The loop around what is visited; or NULL. */
 const struct visit_frame *ab_run_loop(const struct ab_shell_run *run);
 /* `break` and the like, out of the loop or call: where the shell is then may be
