@@ -565,11 +565,13 @@ static void end_options(struct scan *s)
 	s->is_ended = s->use->program->style != AB_STYLE_LONG;
 }
 
-/* ${x:--v} is likely an option. */
-static bool begins_unknown(const struct ab_word *w)
+/* What it begins with is not known, and not likely, either. */
+static bool begins_open(const struct ab_word *w)
 {
-	return w->hole_count && w->holes[0].at == 0 &&
-	       !(w->holes[0].kind == AB_HOLE_LIKELY && w->holes[0].len);
+	const struct ab_hole *h = w->holes;
+
+	return w->hole_count && h->at == 0 &&
+	       (h->kind != AB_HOLE_LIKELY || !h->len || h->origin);
 }
 
 static void one_word(struct scan *s, const struct ab_word *w)
@@ -584,7 +586,7 @@ static void one_word(struct scan *s, const struct ab_word *w)
 	bool is_option = (w->len > 1 || is_lone_dash(s, w)) && w->len &&
 			 (*w->text == '-' ||
 			  (*w->text == '+' && has_plus(s))) &&
-			 !begins_unknown(w);
+			 !begins_open(w);
 
 	if (s->is_ended || p->style == AB_STYLE_PLAIN || !is_option) {
 		bool first = !s->use->operand_count && s->i == 1;

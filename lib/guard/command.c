@@ -783,7 +783,8 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 			       use->in_text, use->has_stdin);
 		return false;
 	}
-	if (count > 1 && words[0].len > 1 && *words[0].text == '-') {
+	if (count > 1 && words[0].len > 1 && *words[0].text == '-' &&
+	    !words[0].hole_count) {
 		judge_time(c, use);
 		return false;
 	}
