@@ -168,8 +168,8 @@ void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
 			s->len = h->len;
 			s->is_cut = h->is_cut;
 			s->part = h->part;
-			if (kind == AB_HOLE_LIKELY)
-				s->flags |= flags & SEGMENT_SPLIT;
+			if (kind == AB_HOLE_LIKELY && (flags & SEGMENT_SPLIT))
+				s->flags = SEGMENT_SPLIT;
 		}
 		at = h->at + h->len;
 	}

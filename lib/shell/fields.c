@@ -181,19 +181,11 @@ static bool wants_globs(const struct segment *s, enum expand_mode mode)
 	       (mode == EXPAND_FIELDS || mode == EXPAND_PATTERN);
 }
 
-/* ${x:-a b} is two words to who wrote it. */
-static bool is_split_hole(const struct segment *s)
-{
-	return s->hole == AB_HOLE_LIKELY && (s->flags & SEGMENT_SPLIT) &&
-	       s->len;
-}
-
 static void measure(const struct segment *s, enum expand_mode mode,
 		    struct needs *n)
 {
 	const struct segment *first = s;
-	uint32_t all = 0, text = 0;
-	bool split = false;
+	uint32_t all = 0, text = 0, likely = 0;
 
 	*n = (struct needs){ .one = s };
 	for (; s; s = s->next) {
@@ -203,7 +195,8 @@ static void measure(const struct segment *s, enum expand_mode mode,
 		if (s->hole) {
 			n->holes++;
 			n->hole = s;
-			split |= is_split_hole(s);
+			if (s->hole == AB_HOLE_LIKELY)
+				likely |= s->flags;
 			continue;
 		}
 		text |= s->flags;
@@ -229,7 +222,7 @@ static void measure(const struct segment *s, enum expand_mode mode,
 		      n->is_quoted;
 	n->is_cut = (all & (SEGMENT_NONE | SEGMENT_BREAK)) ||
 		    (mode == EXPAND_FIELDS &&
-		     (split || (text & SEGMENT_SPLIT)));
+		     ((text | likely) & SEGMENT_SPLIT));
 }
 
 static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
@@ -426,33 +419,39 @@ static struct segment *any_fields(struct builder *b, const struct segment *s)
 				NULL);
 }
 
-static struct segment *likely_piece(struct segment *piece,
-				    const struct segment *of)
+/* What stands between two separators; of what is likely, it is, too. */
+static void take_piece(struct builder *b, const struct segment *s,
+		       uint32_t begin, uint32_t len, struct ab_span span)
 {
-	const char *text = piece->text;
-	uint32_t len = piece->len;
+	struct segments list = { NULL, &list.first };
+	struct segment *piece = ab_segments_add(
+		b->run, &list, s->text + begin, len, span, 0);
 
-	*piece = *of;
-	piece->text = text;
-	piece->len = len;
-	piece->next = NULL;
-	return piece;
+	if (piece && s->hole) {
+		piece->hole = s->hole;
+		piece->name = s->name;
+		piece->origin = s->origin;
+		piece->is_checked = s->is_checked;
+		piece->is_test = s->is_test;
+		piece->is_cut = s->is_cut;
+		piece->part = s->part;
+	}
+	take(b, piece);
 }
 
 /* An unquoted expansion: separators in it end fields. */
-static void split(struct builder *b, const struct segment *s)
+static void split(struct builder *b, struct segment *s)
 {
 	bool exact = s->span.end - s->span.begin == s->len;
 	uint32_t at = 0;
 
 	if (!b->ifs && !ab_run_ifs(b->run, &b->ifs, &b->ifs_len)) {
-		take(b, any_fields(b, s));
+		take(b, s->hole ? s : any_fields(b, s));
 		b->ifs = NULL;
 		return;
 	}
 	while (at < s->len) {
 		uint32_t begin = at;
-		struct segments piece = { NULL, &piece.first };
 		struct ab_span span = s->span;
 
 		while (at < s->len && !is_separator(b, s->text[at]))
@@ -461,11 +460,8 @@ static void split(struct builder *b, const struct segment *s)
 			span.begin += begin;
 			span.end = s->span.begin + at;
 		}
-		if (at > begin &&
-		    ab_segments_add(b->run, &piece, s->text + begin,
-				    at - begin, span, 0))
-			take(b, s->hole ? likely_piece(piece.first, s)
-					: piece.first);
+		if (at > begin)
+			take_piece(b, s, begin, at - begin, span);
 		if (at >= s->len)
 			return;
 		/* white separators in a row are one; others each end one */
@@ -501,6 +497,12 @@ static bool is_argument(const struct segment *s)
 	return !s->name[1] && strchr("123456789@*", *s->name);
 }
 
+/* What is known of it has separators, if any. */
+static bool is_splittable(const struct segment *s)
+{
+	return !s->hole || (s->hole == AB_HOLE_LIKELY && s->len);
+}
+
 /* More than one field, or none. */
 static void split_fields(struct ab_shell_run *run, struct segment *list,
 			 enum expand_mode mode, struct fields *out)
@@ -526,8 +528,7 @@ static void split_fields(struct ab_shell_run *run, struct segment *list,
 				take(&b, list);
 			}
 		} else if ((list->flags & SEGMENT_SPLIT) &&
-			   (!list->hole || is_split_hole(list)) &&
-			   mode == EXPAND_FIELDS) {
+			   mode == EXPAND_FIELDS && is_splittable(list)) {
 			split(&b, list);
 			is_begun = !b.field.first;
 		} else {

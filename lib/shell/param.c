@@ -55,50 +55,6 @@ static void append(struct expansion *e, struct segment *args)
 	}
 }
 
-/* The text gave it a value, if not one that is known. */
-static bool is_given(const struct expansion *e)
-{
-	const struct ab_word *w = e->word;
-
-	for (uint32_t i = 0; w && i < w->hole_count; i++) {
-		const struct ab_hole *h = &w->holes[i];
-
-		if (h->kind != AB_HOLE_LIKELY &&
-		    (h->origin || (h->name && ab_run_find(e->run, h->name,
-							  strlen(h->name)))))
-			return true;
-	}
-	return e->is_given;
-}
-
-/* The argument is what it is when the parameter is unset, as far as anyone
- * knows. NULL: no room, and the run ends with LIMIT. */
-static struct segment *add_likely(struct expansion *e, struct segment *args)
-{
-	struct ab_word w;
-	struct ab_stream *origin = e->value->origin;
-	bool is_quoted = false;
-	struct segment *s;
-
-	for (s = args; s; s = s->next)
-		is_quoted |= s->flags & SEGMENT_QUOTED;
-	ab_param_argument(e, args, EXPAND_ONE, &w);
-	if (!origin && e->word && e->word->hole_count)
-		origin = e->word->holes->origin;
-	if (!origin && is_given(e))
-		origin = ab_shell_stream(e->run, e->span);
-	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
-			     e->name, origin);
-	if (s) {
-		s->text = w.text;
-		s->len = w.len;
-		s->is_test = e->param->op == OP_OTHER && !w.hole_count;
-		if (!(e->flags & SEGMENT_QUOTED) && !is_quoted)
-			s->flags |= SEGMENT_SPLIT;
-	}
-	return s;
-}
-
 /* Of v, which is what was found under it; or NULL. */
 static const char *name_of(struct ab_shell_run *run, const struct variable *v,
 			   const char *text, uint32_t len)
@@ -566,20 +522,6 @@ static bool is_always_set(const char *name)
 	       (name[0] && !name[1] && strchr("0#?$-", name[0]));
 }
 
-/* ${x:=y}: from then on it is likely y. */
-static void assign_likely(struct expansion *e, const struct segment *s)
-{
-	struct ab_hole hole = { .len = s->len, .span = e->span,
-				.kind = AB_HOLE_LIKELY, .name = e->name,
-				.origin = e->value->origin };
-	struct ab_word w = { .text = s->text, .len = s->len,
-			     .span = e->span, .holes = &hole,
-			     .hole_count = 1 };
-
-	ab_run_assign(e->run, e->name, strlen(e->name),
-		      ab_run_scalar(e->run, &w), 0);
-}
-
 /* Nothing: ${x:-}, ${x-""}. */
 static bool is_nothing(const struct segment *s)
 {
@@ -596,7 +538,7 @@ static void default_value(struct expansion *e, struct segment *args)
 		if (known ? !is_missing(e) : is_always_set(e->name))
 			append(e, args);
 		else if (!known)
-			add_likely(e, args);
+			ab_param_likely(e, args);
 		return;
 	}
 	if (e->param->op == OP_ERROR) {
@@ -634,9 +576,9 @@ static void default_value(struct expansion *e, struct segment *args)
 		add_value(e);
 		return;
 	}
-	const bool is_kept = is_given(e);
+	const bool is_kept = ab_param_is_given(e);
 	const struct value *was = e->value;
-	struct segment *likely = add_likely(e, args);
+	struct segment *likely = ab_param_likely(e, args);
 
 	/* the text gave it a value: it is that, or the default */
 	if (likely && is_kept && e->param->op == OP_ASSIGN &&
@@ -651,7 +593,7 @@ static void default_value(struct expansion *e, struct segment *args)
 		return;
 	}
 	if (likely && e->param->op == OP_ASSIGN && !e->param->has_index)
-		assign_likely(e, likely);
+		ab_param_assign_likely(e, likely);
 }
 
 static bool length(struct expansion *e)

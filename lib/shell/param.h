@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ${...} in two files: param.c finds what is expanded, param_edit.c cuts and
- * changes it. Nobody else includes this.
+ * ${...} in three files: param.c finds what is expanded, param_default.c says
+ * what it likely is when nobody knows, param_edit.c cuts and changes it. Nobody
+ * else includes this.
  */
 #ifndef AB_SHELL_PARAM_H
 #define AB_SHELL_PARAM_H
@@ -41,6 +42,15 @@ static inline void ab_param_add_bytes(struct expansion *e, const char *text,
 /* Segments of an argument as one word; text is never NULL. */
 void ab_param_argument(struct expansion *e, struct segment *list,
 		       enum expand_mode mode, struct ab_word *out);
+
+/* The text gave it a value, if not one that is known. */
+bool ab_param_is_given(const struct expansion *e);
+/* The argument is what it is when the parameter is unset, as far as anyone
+ * knows: the first of its parts in the list. NULL: no room, and the run ends
+ * with LIMIT. */
+struct segment *ab_param_likely(struct expansion *e, struct segment *args);
+/* ${x:=y}: from then on it is likely y, which that is the first part of. */
+void ab_param_assign_likely(struct expansion *e, struct segment *s);
 
 /*
  * # % / ^ , @ of a word that is known, as far as it is, and

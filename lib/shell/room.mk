@@ -19,7 +19,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/names.c \
 	lib/shell/output.c \
 	lib/shell/param.c lib/shell/param.h \
-	lib/shell/param_edit.c \
+	lib/shell/param_default.c lib/shell/param_edit.c \
 	lib/shell/parse.c lib/shell/parser.h \
 	lib/shell/parse_compound.c \
 	lib/shell/parse_simple.c \

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ${x:-y}, ${x:=y} and ${x:+y} of a parameter that nobody knows: what y says is
+ * likely, in as many fields as its separators make of it (bash(1), Parameter
+ * Expansion and Word Splitting).
+ */
+#include "config.h"
+
+#include "shell/param.h"
+
+bool ab_param_is_given(const struct expansion *e)
+{
+	const struct ab_word *w = e->word;
+
+	for (uint32_t i = 0; w && i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->kind != AB_HOLE_LIKELY &&
+		    (h->origin || (h->name && ab_run_find(e->run, h->name,
+							  strlen(h->name)))))
+			return true;
+	}
+	return e->is_given;
+}
+
+/* What stands in it may separate fields. */
+static bool has_separator(const struct expansion *e, const char *text,
+			  uint32_t len)
+{
+	const char *ifs = " \t\n";
+	uint32_t ifs_len = 3;
+
+	ab_run_ifs(e->run, &ifs, &ifs_len);
+	for (uint32_t i = 0; i < len; i++) {
+		if (memchr(ifs, text[i], ifs_len))
+			return true;
+	}
+	return false;
+}
+
+/* How the argument ends up in fields. */
+enum likely_split {
+	LIKELY_ONE,   /* it is one word, or a part of one */
+	LIKELY_SPLIT, /* blanks in it separate, wherever they stand */
+	LIKELY_PARTS  /* some of it is quoted, or not known */
+};
+
+static enum likely_split split_of(const struct expansion *e,
+				  const struct segment *args)
+{
+	bool is_assign = e->param->op == OP_ASSIGN, is_mixed = false;
+	bool is_split = false, has_break = false;
+
+	if (e->flags & SEGMENT_QUOTED)
+		return LIKELY_ONE;
+	for (; args; args = args->next) {
+		bool is_quoted = args->flags & SEGMENT_QUOTED;
+		bool is_open = args->hole && !args->len;
+
+		has_break |= (args->flags & SEGMENT_BREAK) != 0;
+		/* ${x:=...} is a value, whose quotes are gone */
+		is_mixed |= is_open || (is_quoted && !is_assign);
+		is_split |= !is_open && (is_assign || !is_quoted) &&
+			    has_separator(e, args->text, args->len);
+	}
+	if (has_break)
+		return is_assign ? LIKELY_ONE : LIKELY_PARTS;
+	return !is_split ? LIKELY_ONE : is_mixed ? LIKELY_PARTS : LIKELY_SPLIT;
+}
+
+/* Each part of the argument for itself: what is likely, and what of it nobody
+   knows. */
+static struct segment *add_parts(struct expansion *e,
+				 const struct segment *args,
+				 struct ab_stream *origin)
+{
+	struct segment **first = e->list->tail;
+
+	for (; args; args = args->next) {
+		/* but for the bounds of fields, and quotes of nothing */
+		bool is_text = !args->hole && args->len;
+		bool is_split = e->param->op == OP_ASSIGN ||
+				!(args->flags & SEGMENT_QUOTED);
+		struct segment *s = ab_segments_hole(
+			e->run, e->list, AB_HOLE_LIKELY, e->span, e->name,
+			origin);
+
+		if (!s)
+			break;
+		if (!is_text) {
+			*s = *args;
+			s->next = NULL;
+		} else {
+			s->text = args->text;
+			s->len = args->len;
+			s->is_test = e->param->op == OP_OTHER;
+		}
+		if (is_split && s->hole == AB_HOLE_LIKELY)
+			s->flags = SEGMENT_SPLIT;
+		if (is_split && s->hole == AB_HOLE_BYTES)
+			s->hole = AB_HOLE_FIELDS;
+	}
+	return *first;
+}
+
+struct segment *ab_param_likely(struct expansion *e, struct segment *args)
+{
+	enum likely_split split = split_of(e, args);
+	struct ab_word w;
+	struct ab_stream *origin = e->value->origin;
+	struct segment *s;
+
+	if (!origin && e->word && e->word->hole_count)
+		origin = e->word->holes->origin;
+	if (!origin && ab_param_is_given(e))
+		origin = ab_shell_stream(e->run, e->span);
+	if (split == LIKELY_PARTS)
+		return add_parts(e, args, origin);
+	ab_param_argument(e, args, EXPAND_ONE, &w);
+	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
+			     e->name, origin);
+	if (s) {
+		s->text = w.text;
+		s->len = w.len;
+		s->is_test = e->param->op == OP_OTHER && !w.hole_count;
+		if (split == LIKELY_SPLIT)
+			s->flags = SEGMENT_SPLIT;
+	}
+	return s;
+}
+
+void ab_param_assign_likely(struct expansion *e, struct segment *s)
+{
+	struct ab_hole hole = { .len = s->len, .span = e->span,
+				.kind = AB_HOLE_LIKELY, .name = e->name,
+				.origin = e->value->origin };
+	struct ab_word w = { .text = s->text, .len = s->len,
+			     .span = e->span, .holes = &hole,
+			     .hole_count = 1 };
+
+	if (s->next)
+		ab_param_argument(e, s, EXPAND_ONE, &w);
+	ab_run_assign(e->run, e->name, strlen(e->name),
+		      ab_run_scalar(e->run, &w), 0);
+}
