@@ -636,17 +636,25 @@ static bool is_command_variable(const char *name, uint32_t len)
 	return false;
 }
 
-/* The same, and mostly the name of a compiler, wherever that may be. */
+/* The same, and mostly the name of a compiler, wherever that may be: what make
+   has rules with (make(1), Variables Used by Implicit Rules). */
 static bool is_compiler_variable(const char *name, uint32_t len,
 				 const struct ab_word *value)
 {
-	return !value->hole_count && memchr(value->text, ' ', value->len) &&
-	       ((len == 2 && (!memcmp(name, "CC", 2) ||
-			      !memcmp(name, "LD", 2) ||
-			      !memcmp(name, "AR", 2))) ||
-		(len == 3 && !memcmp(name, "CXX", 3)) ||
-		(len == 6 && !memcmp(name, "HOSTCC", 6)) ||
-		(len == 13 && !memcmp(name, "RUSTC_WRAPPER", 13)));
+	static const char *const names[] = {
+		"CC", "LD", "AR", "AS", "RM", "CXX", "CPP", "LEX", "YACC",
+		"MAKE", "HOSTCC", "INSTALL", "RUSTC_WRAPPER",
+	};
+
+	if (value->hole_count || len < 2 || len > 13 ||
+	    !memchr(value->text, ' ', value->len))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (names[i][0] == *name && strlen(names[i]) == len &&
+		    ab_same(names[i], name, len))
+			return true;
+	}
+	return false;
 }
 
 /* a[$(...)]: what arithmetic runs when it comes across the value. */
