@@ -63,6 +63,39 @@ static void tcl_text(struct ab_check *c, const struct ab_word *text,
 	}
 }
 
+/* send "rm x\r": what expect types into what it has spawned. What a variable or
+   a command gives is an answer, and not known. */
+static void tcl_keys(struct ab_check *c, const struct ab_word *text,
+		     uint32_t from, uint32_t n)
+{
+	static const char call[] = "send ";
+	const char *end = text->text + from + n, *at = text->text + from;
+	struct ab_word w;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		bool is_call = at == text->text ||
+			       memchr(" \t\n[{;", at[-1], 6);
+		const char *open, *stop;
+
+		at += sizeof(call) - 1;
+		open = memchr(at, '"', (size_t)(end - at));
+		stop = open ? memchr(open + 1, '"', (size_t)(end - open) - 1)
+			    : NULL;
+		if (!stop)
+			return;
+		at = stop;
+		n = (uint32_t)(stop - ++open);
+		while (n > 1 && open[n - 2] == '\\' &&
+		       memchr("rn", open[n - 1], 2))
+			n -= 2;
+		if (is_call && n && !memchr(open, '$', n) &&
+		    !memchr(open, '[', n) &&
+		    ab_word_slice(c, text, (uint32_t)(open - text->text), n,
+				  &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
+}
+
 /* The next word of a command, without what it is quoted with. */
 static bool tcl_word(struct ab_check *c, const struct ab_word *text,
 		     uint32_t *at, uint32_t end, struct ab_word *w)
@@ -250,6 +283,7 @@ void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 
 		if (is_tcl) {
 			tcl_text(c, text, i, n);
+			tcl_keys(c, text, i, n);
 			tcl_files(c, use, text, i, n);
 			at = tcl_command(line, n);
 			n = at ? tcl_end(line, at, n) : n;

@@ -199,6 +199,18 @@ static bool next_line(struct ab_check *c, const struct ab_word *text,
 	return ab_word_slice(c, text, from, stop - from, line);
 }
 
+/* --pipe, --pipepart: what is on stdin goes to the command's. */
+static bool gives_stdin(const struct ab_use *use, uint32_t first)
+{
+	for (uint32_t i = 1; i < first; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len >= 6 && !memcmp(w->text, "--pipe", 6))
+			return true;
+	}
+	return false;
+}
+
 /* -a FILE: what it gets is not on stdin. */
 static bool has_arg_file(const struct ab_use *use, uint32_t first)
 {
@@ -362,6 +374,33 @@ static bool is_output(const struct ab_word *w, uint32_t taint)
 	       from->taint == taint;
 }
 
+/* bind -x '"\C-x": COMMAND': what stands behind the keys, in quotes or not. */
+static bool bound_command(struct ab_check *c, const struct ab_word *w,
+			  struct ab_word *out)
+{
+	const char *s = w->text, *end = s + w->len, *at = s;
+
+	while (at < end && memchr(" \t", *at, 2))
+		at++;
+	if (at < end && memchr("\"'", *at, 2)) {
+		char quote = *at++;
+
+		while (at < end && *at != quote)
+			at += at + 1 < end && *at == '\\' ? 2 : 1;
+	}
+	at = at < end ? memchr(at, ':', (size_t)(end - at)) : NULL;
+	if (!at)
+		return false;
+	while (++at < end && memchr(" \t", *at, 2))
+		;
+	if (end - at > 1 && memchr("\"'", *at, 2) && end[-1] == *at) {
+		at++;
+		end--;
+	}
+	return ab_word_slice(c, w, (uint32_t)(at - s), (uint32_t)(end - at),
+			     out);
+}
+
 static void shell_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
 {
@@ -385,6 +424,8 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 		/* NAME ARGS */
 		args = n ? use->words + first - 1 : NULL;
 	}
+	if (!strcmp(use->program->name, "bind") && !bound_command(c, w, &text))
+		text = *w;
 	w = &text;
 	if (is_eval && is_likely(w))
 		taint |= AB_TAINT_VAR;
@@ -441,6 +482,10 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 	uint32_t first = use->operands[base + role->a - 1];
 
 	if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS)) {
+		if (gives_stdin(use, first))
+			ab_check_words(c, use->words + first,
+				       use->count - first, use->in_taint,
+				       use->in_text, use->has_stdin);
 		run_parallel(c, use, first);
 		return;
 	}
