@@ -107,11 +107,14 @@ static bool octal_mode(const char *s, uint32_t n, struct mode *m)
 	return true;
 }
 
-/* One clause of a symbolic mode: [ugoa]*[-+=][rwxXst]* */
+/* One clause of a symbolic mode: [ugoa]*[-+=][rwxXst]*, or [ugo] for what
+   these have: the owner may write, and mostly nobody else. */
 static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
 {
 	uint32_t i = 0, who = 0, bits;
 
+	/* rsync: of directories or of files */
+	i += n && (*s == 'D' || *s == 'F');
 	while (i < n && memchr("ugoa", s[i], 4)) {
 		who |= s[i] == 'u' ? 0700u
 		     : s[i] == 'g' ? 0070u
@@ -144,8 +147,10 @@ static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
 								   : 0u;
 			bits |= mask & 0070u ? 02000u : 0u;
 			break;
-		case 't':
 		case 'u':
+			bits |= 0666u & mask;
+			break;
+		case 't':
 		case 'g':
 		case 'o':
 			break;
