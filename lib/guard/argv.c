@@ -416,6 +416,18 @@ static void option_word(struct scan *s, const struct ab_word *w)
 	short_options(s, w, 1);
 }
 
+/* Its bytes are all known, or what a default makes likely. */
+static bool is_said(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->kind != AB_HOLE_LIKELY || !h->len || h->origin)
+			return false;
+	}
+	return true;
+}
+
 /* The subcommand that an operand names, or NULL. */
 static const struct ab_program *sub_of(const struct scan *s,
 				       const struct ab_word *w)
@@ -425,7 +437,7 @@ static const struct ab_program *sub_of(const struct scan *s,
 
 	/* only the first word of a level names a subcommand */
 	if (!p->has_subs || s->use->operand_count != s->use->base[p->depth] ||
-	    w->hole_count || w->len > 60 ||
+	    !is_said(w) || w->len > 60 ||
 	    p->name_len + w->len + 1 > sizeof(name) || p->depth >= 6)
 		return NULL;
 	memcpy(name, p->name, p->name_len);
@@ -565,15 +577,6 @@ static void end_options(struct scan *s)
 	s->is_ended = s->use->program->style != AB_STYLE_LONG;
 }
 
-/* What it begins with is not known, and not likely, either. */
-static bool begins_open(const struct ab_word *w)
-{
-	const struct ab_hole *h = w->holes;
-
-	return w->hole_count && h->at == 0 &&
-	       (h->kind != AB_HOLE_LIKELY || !h->len || h->origin);
-}
-
 static void one_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -586,7 +589,7 @@ static void one_word(struct scan *s, const struct ab_word *w)
 	bool is_option = (w->len > 1 || is_lone_dash(s, w)) && w->len &&
 			 (*w->text == '-' ||
 			  (*w->text == '+' && has_plus(s))) &&
-			 !begins_open(w);
+			 (!w->hole_count || w->holes[0].at || is_said(w));
 
 	if (s->is_ended || p->style == AB_STYLE_PLAIN || !is_option) {
 		bool first = !s->use->operand_count && s->i == 1;
