@@ -49,7 +49,7 @@ static enum likely_split split_of(const struct expansion *e,
 				  const struct segment *args)
 {
 	bool is_assign = e->param->op == OP_ASSIGN, is_mixed = false;
-	bool is_split = false, has_break = false;
+	bool is_split = false, has_parts = false;
 
 	if (e->flags & SEGMENT_QUOTED)
 		return LIKELY_ONE;
@@ -57,13 +57,14 @@ static enum likely_split split_of(const struct expansion *e,
 		bool is_quoted = args->flags & SEGMENT_QUOTED;
 		bool is_open = args->hole && !args->len;
 
-		has_break |= (args->flags & SEGMENT_BREAK) != 0;
+		has_parts |= (args->flags & SEGMENT_BREAK) ||
+			     args->hole == AB_HOLE_PROC;
 		/* ${x:=...} is a value, whose quotes are gone */
 		is_mixed |= is_open || (is_quoted && !is_assign);
 		is_split |= !is_open && (is_assign || !is_quoted) &&
 			    has_separator(e, args->text, args->len);
 	}
-	if (has_break)
+	if (has_parts)
 		return is_assign ? LIKELY_ONE : LIKELY_PARTS;
 	return !is_split ? LIKELY_ONE : is_mixed ? LIKELY_PARTS : LIKELY_SPLIT;
 }
@@ -117,6 +118,9 @@ struct segment *ab_param_likely(struct expansion *e, struct segment *args)
 	if (split == LIKELY_PARTS)
 		return add_parts(e, args, origin);
 	ab_param_argument(e, args, EXPAND_ONE, &w);
+	/* "${x:-$(curl y)}": whose output it likely is */
+	for (uint32_t i = 0; !origin && i < w.hole_count; i++)
+		origin = w.holes[i].origin;
 	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
 			     e->name, origin);
 	if (s) {
