@@ -225,6 +225,22 @@ static bool has_arg_file(const struct ab_use *use, uint32_t first)
 	return false;
 }
 
+/* find / | parallel rm: words, and the names that come from somebody, as of
+   xargs. */
+static bool is_like_xargs(const struct ab_use *use, uint32_t first)
+{
+	if (use->in_text || has_arg_file(use, first))
+		return false;
+	for (uint32_t i = first; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (memchr(w->text, ' ', w->len) ||
+		    (w->len >= 3 && !memcmp(w->text, ":::", 3)))
+			return false;
+	}
+	return true;
+}
+
 /* echo x; parallel 'cmd {}' ::: a b: the commands are one text each. Without
    a ::: the lines of stdin. */
 static void run_parallel(struct ab_check *c, const struct ab_use *use,
@@ -486,6 +502,9 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 			ab_check_words(c, use->words + first,
 				       use->count - first, use->in_taint,
 				       use->in_text, use->has_stdin);
+		else if (is_like_xargs(use, first))
+			ab_wrap_xargs(c, use, use->words + first,
+				      use->count - first);
 		run_parallel(c, use, first);
 		return;
 	}
