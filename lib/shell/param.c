@@ -642,19 +642,28 @@ static bool is_slash_trim(struct expansion *e, struct segment *args)
 /* A home that is known stands there as its bytes: they are what is edited. */
 static void take_home(struct expansion *e)
 {
+	const struct ab_shell_context *context = e->run->context;
 	const struct ab_word *w = e->word;
 	struct ab_word *copy;
 
-	if (!w || !w->hole_count || !e->run->context->home)
+	if (!context->home)
 		return;
-	for (uint32_t i = 0; i < w->hole_count; i++)
+	/* HOME itself, which the text has left alone */
+	if (!w && (e->is_all || e->value->kind != VALUE_UNKNOWN ||
+		   e->value->origin || strcmp(e->name, "HOME") != 0))
+		return;
+	if (w && !w->hole_count)
+		return;
+	for (uint32_t i = 0; w && i < w->hole_count; i++)
 		if (w->holes[i].kind != AB_HOLE_HOME ||
-		    w->holes[i].len != e->run->context->home_len)
+		    w->holes[i].len != context->home_len)
 			return;
 	copy = ab_run_low(e->run, sizeof(*copy));
 	if (!copy)
 		return;
-	*copy = *w;
+	*copy = w ? *w : (struct ab_word){ .text = context->home,
+					   .len = context->home_len,
+					   .span = e->span };
 	copy->hole_count = 0;
 	e->word = copy;
 }
