@@ -96,19 +96,21 @@ static void expand_list(struct ab_shell_run *run,
 	struct fields keys = { 0 };
 
 	for (const struct word *e = list; e; e = e->next) {
+		/* `a=1` is a word here, and [a]=1 has a key */
+		bool is_keyed = e->assign && tree->text[e->begin] == '[';
 		struct ab_word *key;
 
 		ab_expand_word(run, tree, e,
-			       e->assign ? EXPAND_VALUE : EXPAND_FIELDS,
+			       is_keyed ? EXPAND_VALUE : EXPAND_FIELDS,
 			       values);
-		if (!e->assign && !keys.count)
+		if (!is_keyed && !keys.count)
 			continue;
 		/* those in front of it have none */
 		while (keys.count < values->count &&
 		       ab_fields_new(run, &keys))
 			;
 		/* no room: there is no value, either */
-		if (!e->assign || !keys.count || keys.count != values->count)
+		if (!is_keyed || !keys.count || keys.count != values->count)
 			continue;
 		key = &keys.words[keys.count - 1];
 		a->is_odd |= !ab_expand_subscript(run, tree, e, key) ||
