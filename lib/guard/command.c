@@ -209,15 +209,35 @@ static void parse_word(struct ab_check *c, const struct ab_use *use,
 }
 
 /* let 'a[$(...)]=1': bash expands what stands in the subscript. */
+/* declare x='$(y)' keeps a text, where `-i` reckons with it, and 'x=([$(y)]=z)'
+   is a list. */
+static bool is_kept_text(const struct ab_use *use, const struct ab_word *w)
+{
+	const char *eq = memchr(w->text, '=', w->len);
+	const char *open = memchr(w->text, '[', w->len);
+
+	if (!use->program->has_env || !eq || (open && open < eq) ||
+	    (eq + 1 < w->text + w->len && eq[1] == '('))
+		return false;
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *o = &use->words[i];
+
+		if (o->len > 1 && *o->text == '-' &&
+		    memchr(o->text, 'i', o->len))
+			return false;
+	}
+	return true;
+}
+
 static void arith_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
 {
-	(void)use;
 	(void)role;
-	if ((ab_seek(w->text, w->len, '$') < w->len &&
-	     memmem(w->text, w->len, "$(", 2)) ||
-	    ab_seek(w->text, w->len, '`') < w->len)
-		ab_check_script(c, w, false, NULL, 0, NULL);
+	if (((ab_seek(w->text, w->len, '$') < w->len &&
+	      memmem(w->text, w->len, "$(", 2)) ||
+	     ab_seek(w->text, w->len, '`') < w->len) &&
+	    !is_kept_text(use, w))
+		ab_run_embedded(c, w);
 }
 
 static void chdir_word(struct ab_check *c, const struct ab_use *use,

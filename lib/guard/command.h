@@ -24,6 +24,7 @@ static inline bool ab_is_stdin_name(const struct ab_word *w)
 	       ab_names_stdin(w);
 }
 /* The command that a wrapper holds. */
+void ab_run_embedded(struct ab_check *c, const struct ab_word *w);
 void ab_run_words(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count);
 void ab_run_shell(struct ab_check *c, const struct ab_use *use,

@@ -160,6 +160,30 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
 }
 
+/* A value that is no command, but whose $(...) is run where arithmetic comes
+   across it: in a subshell, or what looks like NAME=VALUE in it would set the
+   name to something else. */
+void ab_run_embedded(struct ab_check *c, const struct ab_word *w)
+{
+	char *text = ab_check_alloc(c, (size_t)w->len + 3);
+	struct ab_hole *holes = ab_check_alloc(
+		c, (size_t)(w->hole_count + 1) * sizeof(*holes));
+	struct ab_word sub = { .text = text, .len = w->len + 3,
+			       .holes = holes, .hole_count = w->hole_count,
+			       .span = w->span };
+
+	if (!text || !holes)
+		return;
+	*text = '(';
+	memcpy(text + 1, w->text, w->len);
+	memcpy(text + 1 + w->len, "\n)", 2);
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		holes[i] = w->holes[i];
+		holes[i].at++;
+	}
+	ab_check_script(c, &sub, false, NULL, 0, NULL);
+}
+
 void ab_run_words(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_word *words, uint32_t count)
 {
