@@ -364,6 +364,15 @@ bool ab_is_negated(const struct ab_use *use, uint32_t word)
 	return false;
 }
 
+/* gem yank x --version 1.0: it has a value, and asks for nothing. */
+static bool has_release(const struct scan *s, const struct ab_word *w)
+{
+	const struct ab_word *next = &s->use->words[s->i + 1];
+
+	return w->len == 9 && s->i + 1 < s->use->count &&
+	       !(next->len && *next->text == '-');
+}
+
 /* The word before is an option that nobody knows, and may take this one. */
 static bool may_be_value(const struct scan *s)
 {
@@ -381,7 +390,8 @@ static void option_word(struct scan *s, const struct ab_word *w)
 	}
 	/* to what is part of the shell it is one as the first word only */
 	if (is_help(w) && !may_be_value(s) && !p->keeps_help &&
-	    !is_known(s, w) && (!p->is_builtin || s->i == 1)) {
+	    !is_known(s, w) && (!p->is_builtin || s->i == 1) &&
+	    !has_release(s, w)) {
 		s->use->is_help = true;
 		return;
 	}
