@@ -337,6 +337,16 @@ static void note_word(const struct ab_code *k, struct ab_args *a,
 			k->x.pos < k->x.len && k->x.text[k->x.pos] == '(';
 }
 
+/* js: chmod("x", 0o777, () => 0) has its mode already. */
+static bool is_behind_mode(const struct ab_code *k, const struct ab_args *a,
+			   const struct ab_token *t)
+{
+	const char *s = k->text->text;
+
+	return a->number_token.len > 2 && s[a->number_token.at] == '0' &&
+	       (t->len < 3 || s[t->at] != '0');
+}
+
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -385,7 +395,8 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		bare_words(k, a, t);
 	else if (is_string && ab_code_word(k, t, &w))
 		add_word(k, a, piece, &w);
-	else if (t->kind == AB_TOKEN_WORD && *s >= '0' && *s <= '9')
+	else if (t->kind == AB_TOKEN_WORD && *s >= '0' && *s <= '9' &&
+		 !is_behind_mode(k, a, t))
 		a->number_token = *t;
 }
 

@@ -169,6 +169,28 @@ static void open_call(struct ab_code *k, struct ab_args *a)
 	k->c->out_taint |= AB_TAINT_FILE;
 }
 
+/* 511 is 0777: the mode of a number that has no prefix. */
+static bool decimal_mode(struct ab_code *k, struct ab_word *w)
+{
+	uint32_t value = 0;
+	char *octal;
+
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return false;
+		value = value * 10 + (uint32_t)(w->text[i] - '0');
+		if (value > 07777)
+			return false;
+	}
+	octal = ab_check_alloc(k->c, 4);
+	if (!octal)
+		return false;
+	for (uint32_t i = 4; i--; value >>= 3)
+		octal[i] = (char)('0' + (value & 7));
+	*w = (struct ab_word){ .text = octal, .len = 4, .span = w->span };
+	return true;
+}
+
 static void chmod_call(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_word words[3] = { { .text = "chmod", .len = 5 } };
@@ -184,6 +206,8 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 		 !ab_code_word(k, &a->number_token, &words[1]))
 		return;
 	/* 0o777 and 0777 are 777 */
+	bool is_decimal = a->number_token.len && *words[1].text != '0';
+
 	while (words[1].len > 1 && memchr("0oO", words[1].text[0], 3)) {
 		words[1].text++;
 		words[1].len--;
@@ -192,7 +216,10 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 		   a->number_token.len	  ? a->words[0] :
 					    a->words[is_behind];
 	words[0].span = words[1].span;
+	/* who writes 777 for a decimal number means the octal one */
 	ab_check_words(k->c, words, 3, 0, NULL, false);
+	if (is_decimal && decimal_mode(k, &words[1]))
+		ab_check_words(k->c, words, 3, 0, NULL, false);
 }
 
 /* Addresses of files are files: file:///x, php://filter/y/resource=x. */

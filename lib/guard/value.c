@@ -107,11 +107,12 @@ static bool octal_mode(const char *s, uint32_t n, struct mode *m)
 	return true;
 }
 
-/* One clause of a symbolic mode: [ugoa]*[-+=][rwxXst]*, or [ugo] for what
-   these have: the owner may write, and mostly nobody else. */
+/* One clause of a symbolic mode: [ugoa]*([-+=]([rwxXst]*|[ugo]|[0-7]+))+ */
 static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
 {
-	uint32_t i = 0, who = 0, bits;
+	uint32_t i = 0, who = 0;
+	struct mode octal;
+	char op = 0;
 
 	/* rsync: of directories or of files */
 	i += n && (*s == 'D' || *s == 'F');
@@ -127,11 +128,21 @@ static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
 	/* without anybody named the umask keeps others from writing */
 	bool is_masked = !who;
 	uint32_t mask = who ? who : 0755u;
-	char op = s[i++];
 
-	bits = 0;
 	for (; i < n; i++) {
+		uint32_t bits = 0;
+
 		switch (s[i]) {
+		case '+':
+		case '-':
+		case '=':
+			op = s[i];
+			/* chmod(1): =777 is no clause of letters */
+			if (!octal_mode(s + i + 1, n - i - 1, &octal))
+				continue;
+			bits = octal.gives;
+			i = n;
+			break;
 		case 'r':
 			bits |= 0444u & mask;
 			break;
@@ -148,7 +159,8 @@ static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
 			bits |= mask & 0070u ? 02000u : 0u;
 			break;
 		case 'u':
-			bits |= 0666u & mask;
+			/* what its owner may do, who may write */
+			bits |= 0777u & mask;
 			break;
 		case 't':
 		case 'g':
@@ -157,9 +169,9 @@ static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
 		default:
 			return false;
 		}
+		if (op != '-')
+			m->gives |= bits;
 	}
-	if (op != '-')
-		m->gives |= bits;
 	return true;
 }
 
