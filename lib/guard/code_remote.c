@@ -706,6 +706,19 @@ static bool is_runner(const struct ab_code *k, const struct ab_token *t,
 					      AB_ARRAY_LEN(commands)));
 }
 
+/* What the network sent may be what the program prints, where somebody reads
+   that. */
+static void print_remote(struct ab_code *k)
+{
+	const struct ab_shell_command *cmd = k->c->command;
+
+	if (k->lang == AB_AWK || !cmd ||
+	    (!cmd->place.out && !cmd->redir_count))
+		return;
+	if (ab_code_fetches(k))
+		k->c->out_taint |= AB_TAINT_REMOTE;
+}
+
 /* R, julia, groovy, elixir, emacs and others: eval(...), source("https://x"),
    cmd("sh", ["-c", get(...)]); js: import("data:..." + x) */
 void ab_code_check_remote(struct ab_code *k)
@@ -714,6 +727,7 @@ void ab_code_check_remote(struct ab_code *k)
 	struct ab_token t;
 	bool is_code;
 
+	print_remote(k);
 	if (AB_LIKELY(!may_run_remote(k)) || !ab_code_fetches(k))
 		return;
 	if (k->remote->is_handed)
