@@ -24,13 +24,16 @@ static bool part_is(const struct part *part, const char *text)
 	return part->len == n && !memcmp(part->text, text, n);
 }
 
-/* /proc/self/root and /proc/self/cwd lead elsewhere. */
+/* /proc/self/root and /proc/self/cwd lead elsewhere. Where those of another
+   process do nobody knows: they stay, and a class of paths has them. */
 static void leave_proc(struct path *p)
 {
 	const struct ab_word *cwd = p->cwd;
 	bool is_self = part_is(&p->parts[1], "self") ||
 		       part_is(&p->parts[1], "thread-self");
 
+	if (!is_self && !p->parts[1].kind)
+		return;
 	if (part_is(&p->parts[2], "root")) {
 		p->count = 0;
 	} else if (part_is(&p->parts[2], "cwd")) {
