@@ -67,8 +67,7 @@ struct scan {
 	struct ab_check *c;
 	struct ab_use *use;
 	uint32_t i; /* the word at hand */
-	uint32_t unsure; /* the last option that is not in the table */
-	uint32_t doubt;	 /* the same, also of one letter */
+	uint32_t doubt; /* the last option that is not in the table */
 	bool takes_equals; /* -x=VALUE */
 	bool is_ended;
 };
@@ -419,7 +418,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		doubt_name(s, w);
 		if (!long_option(s, w, 2) && !memchr(w->text, '=', w->len)) {
 			s->use->is_unsure = true;
-			s->unsure = s->doubt = s->i;
+			s->doubt = s->i;
 		}
 		return;
 	}
@@ -514,9 +513,11 @@ static void operand(struct scan *s, const struct ab_word *w)
 			return;
 	}
 	/* npm --unknown VALUE run x; and no word of aws --debug s3 rb x */
-	if (!sub && s->unsure && s->unsure + 1 == s->i && !s->is_ended &&
-	    u->program->has_subs && sub_follows(s))
+	if (!sub && may_be_value(s) && !s->is_ended && u->program->has_subs &&
+	    sub_follows(s))
 		return;
+	if (AB_UNLIKELY(may_be_value(s)) && u->operand_count < 64)
+		u->doubtful |= UINT64_C(1) << u->operand_count;
 	if (AB_UNLIKELY(u->program->help & AB_HELP_WORD) && asks_by_word(s, w))
 		u->is_help = true;
 	u->operands[u->operand_count++] = s->i;
@@ -629,6 +630,7 @@ static inline bool takes_plainly(const struct scan *s, bool *is_rest)
 
 	*is_rest = false;
 	if (p->has_env || p->style == AB_STYLE_TAR ||
+	    (s->doubt && s->doubt == s->i) ||
 	    (p->help & AB_HELP_WORD && s->i < 4) ||
 	    (p->has_subs && !s->is_ended &&
 	     s->use->operand_count == s->use->base[p->depth]))

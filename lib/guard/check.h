@@ -53,6 +53,8 @@ struct ab_use {
 	uint64_t name_head;
 	uint32_t *operands; /* numbers of words */
 	uint32_t operand_count;
+	/* operands that may be the value of an option that nobody knows */
+	uint64_t doubtful;
 	uint32_t base[8]; /* first operand at each depth of subcommands */
 	struct ab_value {
 		uint8_t group;

@@ -203,6 +203,14 @@ static bool is_glob(const struct ab_pack *pack, const struct ab_pred *pred,
 	       !strcmp(pack->strings[pred->first], text);
 }
 
+/* virsh --connect URI undefine x: with and without it. */
+static bool may_skip(const struct ab_use *use, const struct ab_test *t,
+		     uint32_t k)
+{
+	return AB_UNLIKELY(use->doubtful) && !t->is_not && k < 64 &&
+	       use->doubtful >> k & 1;
+}
+
 /* Words one after the other from the first operand; `**` skips. */
 static bool words_hold(struct ab_check *c, const struct ab_use *use,
 			      const struct ab_test *t, uint32_t base)
@@ -223,6 +231,8 @@ static bool words_hold(struct ab_check *c, const struct ab_use *use,
 		} else if (star != UINT32_MAX && back < use->operand_count) {
 			i = star;
 			k = ++back;
+		} else if (may_skip(use, t, k)) {
+			k++;
 		} else {
 			return false;
 		}
