@@ -513,7 +513,11 @@ static bool is_bind_root(struct ab_check *c, const struct ab_word *w)
 	static const char *const exact[] = { "/", "/root", "/home", "/var",
 					     "/usr", "/proc", "/sys", "/dev",
 					     "/boot", "/run", "/var/run",
-					     "/lib", "/bin", "/etc" };
+					     "/lib", "/bin", "/etc",
+					     "/var/lib", "/var/lib/docker",
+					     "/var/lib/containerd",
+					     "/var/lib/kubelet", "/usr/bin",
+					     "/usr/local/bin", "/sbin" };
 	static const char *const fine[] = { "/etc/localtime", "/etc/timezone",
 					    "/etc/hosts", "/etc/hostname",
 					    "/etc/resolv.conf",
