@@ -378,6 +378,16 @@ static bool may_be_value(const struct scan *s)
 	return s->doubt && s->doubt + 1 == s->i;
 }
 
+/* find . -exec sh -c x --help \;: it may be a word of what is run. */
+static bool has_begun(const struct scan *s)
+{
+	const struct ab_use *u = s->use;
+
+	return u->program->is_wrapper &&
+	       (u->value_count ||
+		u->operand_count > u->base[u->program->depth]);
+}
+
 static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -390,7 +400,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 	/* to what is part of the shell it is one as the first word only */
 	if (is_help(w) && !may_be_value(s) && !p->keeps_help &&
 	    !is_known(s, w) && (!p->is_builtin || s->i == 1) &&
-	    !has_release(s, w)) {
+	    !has_release(s, w) && !has_begun(s)) {
 		s->use->is_help = true;
 		return;
 	}
