@@ -177,10 +177,13 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		c->out_taint |= ab_file_taint(c, w) | ab_status_taint(c, w);
 		break;
 	case AB_ROLE_WRITE:
-		if (use->program->is_pass)
-			ab_file_copy(c, use, w);
-		else
+		if (!use->program->is_pass) {
 			ab_file_make(c, use, w);
+			break;
+		}
+		if (AB_LIKELY(c->copy_from != NULL))
+			ab_file_enter(c, use, role, w);
+		ab_file_copy(c, use, w);
 		break;
 	case AB_ROLE_SEND:
 		ab_check_flow(c, use, AB_SINK_NET, ab_file_taint(c, w), w);

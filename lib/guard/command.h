@@ -231,6 +231,9 @@ const struct ab_word *ab_file_content(struct ab_check *c,
 void ab_file_read(struct ab_check *c, const struct ab_word *path);
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path);
+/* `cp x/.git .`: by the names that what was read has in that directory. */
+void ab_file_enter(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role, const struct ab_word *dir);
 /* A program writes what it made of what it was given, in a way of its own. */
 void ab_file_make(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path);

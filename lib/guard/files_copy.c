@@ -4,7 +4,8 @@
  * file that they write, or in one of the same name in that directory. A program
  * under another name stays that program. Of what another machine has only the
  * name is known. Refuses to guess whether the target is a file or a directory:
- * it is judged as both.
+ * it is judged as both. What is written is judged by the name that it has in
+ * that directory, too, where one of the two is one that others look for.
  */
 #include "config.h"
 
@@ -170,6 +171,90 @@ static void copy_last(struct ab_check *c, const struct ab_use *use,
 	if (c->copy_from && (text || taint) &&
 	    inside_word(c, c->copy_from, path, &in))
 		save_copy(c, &in, taint, text, is_loose);
+}
+
+/* `cp -r x/.git .`, `cp tasks.json .vscode/`: a name with a dot in front, of
+   what is copied or of the directory, may be one that others look for. */
+static bool is_dotted(const char *name, uint32_t len)
+{
+	return len > 1 && name[0] == '.' && name[1] != '.';
+}
+
+static uint32_t without_slash(const struct ab_word *w)
+{
+	uint32_t n = w->len;
+
+	while (n > 1 && w->text[n - 1] == '/')
+		n--;
+	return n;
+}
+
+static bool is_looked_for(const struct ab_word *from, const struct ab_word *dir)
+{
+	struct ab_word names[] = { *from, *dir };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		uint32_t at;
+
+		names[i].len = without_slash(&names[i]);
+		at = ab_name_base(&names[i]);
+		if (is_dotted(names[i].text + at, names[i].len - at))
+			return true;
+	}
+	return false;
+}
+
+static bool any_looked_for(const struct ab_check *c, const struct ab_word *dir)
+{
+	bool is_any = is_looked_for(c->copy_from, dir);
+
+	for (const struct ab_copied *one = c->copied; one && !is_any;
+	     one = one->next)
+		is_any = is_looked_for(one->path, dir);
+	return is_any;
+}
+
+/* Nothing but a directory is called so; and nobody looks into those that are
+   temporary: `cp -r .git /tmp/x/`. */
+static bool is_dir(struct ab_check *c, const struct ab_role *role,
+		   const struct ab_word *w)
+{
+	uint64_t dirs = AB_CLASS(ROOT) | AB_CLASS(TOP) | AB_CLASS(HOME) |
+			AB_CLASS(PARENT) | AB_CLASS(WORKTREE);
+	uint64_t classes = ab_path_classes(c, w);
+
+	return !(classes & AB_CLASS(TEMP)) &&
+	       (role->select == AB_SEL_OPTION || (classes & dirs) ||
+		(w->len && memchr("/.", w->text[w->len - 1], 2)) ||
+		c->copied);
+}
+
+static void check_inside(struct ab_check *c, const struct ab_use *use,
+			 const struct ab_word *from, const struct ab_word *dir,
+			 bool is_content)
+{
+	struct ab_word name = *from, in;
+
+	if (!is_content)
+		name.len = without_slash(&name);
+	if (is_looked_for(from, dir) && inside_word(c, &name, dir, &in))
+		ab_check_path(c, use, AB_ROLE_WRITE, &in);
+}
+
+void ab_file_enter(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role, const struct ab_word *dir)
+{
+	/* of `rsync x/ y` what lies in x goes there; its options name files */
+	bool is_rsync = !strcmp(use->program->name, "rsync");
+
+	if (AB_LIKELY(!any_looked_for(c, dir)) ||
+	    (role->select != AB_SEL_LAST &&
+	     (role->select != AB_SEL_OPTION || is_rsync)) ||
+	    !is_dir(c, role, dir))
+		return;
+	check_inside(c, use, c->copy_from, dir, is_rsync);
+	for (const struct ab_copied *one = c->copied; one; one = one->next)
+		check_inside(c, use, one->path, dir, is_rsync);
 }
 
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
