@@ -187,13 +187,15 @@ static bool have_holes(const struct ab_word *words, uint32_t count)
 	return holes;
 }
 
-/* '.env*': git itself finds what a star stands for. */
+/* '.env*': git itself finds what a star stands for, also for a dot in front. */
 static bool be_pattern(struct ab_check *c, struct ab_word *path)
 {
 	struct ab_hole *hole;
 
 	if (path->hole_count || !path->len ||
-	    !memchr(path->text, '*', path->len))
+	    (!memchr(path->text, '*', path->len) &&
+	     !memchr(path->text, '?', path->len) &&
+	     !memchr(path->text, '[', path->len)))
 		return true;
 	hole = ab_check_alloc(c, sizeof(*hole));
 	if (!hole)
@@ -208,11 +210,15 @@ static bool be_pattern(struct ab_check *c, struct ab_word *path)
 static void on_read(void *user, const struct ab_word *word, size_t begin)
 {
 	struct ab_check *c = user;
+	bool was_reading = c->is_reading;
 	struct ab_word path;
 
-	if (c->use && ab_word_slice(c, word, (uint32_t)begin, UINT32_MAX,
-				    &path) && be_pattern(c, &path))
-		ab_check_path(c, c->use, AB_ROLE_SHOW, &path);
+	if (!c->use || !ab_word_slice(c, word, (uint32_t)begin, UINT32_MAX,
+				      &path) || !be_pattern(c, &path))
+		return;
+	c->is_reading = true;
+	ab_check_path(c, c->use, AB_ROLE_SHOW, &path);
+	c->is_reading = was_reading;
 }
 
 /* base64 -d | xargs git: whatever command somebody did not want to be seen. */
@@ -279,6 +285,61 @@ static bool is_at_home(struct ab_check *c)
 	       !c->given && !(ab_path_classes(c, &here) & ~own);
 }
 
+static void on_secret(void *user, const struct ab_shell_found *found)
+{
+	bool *has = user;
+
+	(void)found;
+	*has = true;
+}
+
+bool ab_git_names_secret(struct ab_check *c, const struct ab_word *w, size_t at)
+{
+	ab_guard_report *report = c->report;
+	uint32_t taint = c->out_taint;
+	void *user = c->user;
+	bool has = false;
+
+	c->report = on_secret;
+	c->user = &has;
+	c->is_probe = true;
+	on_read(c, w, at);
+	c->report = report;
+	c->user = user;
+	c->is_probe = false;
+	c->out_taint = taint;
+	return has;
+}
+
+/* The names are kept then, for those who read the stream; of an object the
+   word that named it, HEAD:.env. */
+static void note_secrets(struct ab_check *c, struct ab_stream *out,
+			 const struct ab_word *words, uint32_t count)
+{
+	bool is_object = out->note == &ab_git_notes[AB_GIT_NAMES];
+	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
+	struct ab_names *names;
+	uint32_t n = 0;
+
+	for (uint32_t i = 2; i < count && n < AB_MAX_STARTS; i++) {
+		size_t at = ab_git_path_in(&words[i]);
+
+		if (at >= words[i].len || (is_object && !at) ||
+		    !ab_git_names_secret(c, &words[i], at))
+			continue;
+		files[n] = words[i];
+		if (is_object ||
+		    (ab_word_slice(c, &words[i], (uint32_t)at, UINT32_MAX,
+				   &files[n]) && be_pattern(c, &files[n])))
+			n++;
+	}
+	names = n ? ab_names_keep(c, out, files, n) : NULL;
+	if (!names)
+		return;
+	names->is_read = true;
+	names->inside = is_object ? NULL : out;
+}
+
 /* $(git rev-parse HEAD), with nothing else in it, and `git tag | head -1`. */
 static void note_names(struct ab_check *c, const struct ab_word *words,
 		       uint32_t count)
@@ -317,6 +378,9 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	out->note = note;
 	c->noted = out;
 	c->noted_at = m->span.begin;
+	if (note == &ab_git_notes[AB_GIT_FILES] ||
+	    note == &ab_git_notes[AB_GIT_NAMES])
+		note_secrets(c, out, words, count);
 }
 
 /* `git describe || echo v0`, `git rev-parse --show-toplevel || pwd`. */

@@ -223,6 +223,20 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 	return n;
 }
 
+/* ls -a: without it no name has a dot in front. */
+static bool lists_hidden(const struct ab_use *use)
+{
+	for (uint32_t i = 1; use->program->is_listed && i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && w->text[0] == '-' && w->text[1] != '-' &&
+		    (memchr(w->text, 'a', w->len) ||
+		     memchr(w->text, 'A', w->len)))
+			return true;
+	}
+	return false;
+}
+
 /* What ls, realpath and locate print, as far as their operands say. */
 uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 			    struct ab_word out[AB_MAX_STARTS])
@@ -231,6 +245,9 @@ uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 				.span = use->words[0].span };
 	uint32_t n = 0;
 
+	if (!use->operand_count && lists_hidden(use))
+		out[n++] = (struct ab_word){ .text = ".", .len = 1,
+					     .span = root.span };
 	for (uint32_t i = 0; i < use->operand_count && n < AB_MAX_STARTS; i++) {
 		const struct ab_word *w = &use->words[use->operands[i]];
 

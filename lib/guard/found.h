@@ -54,11 +54,20 @@ struct ab_names {
 	struct ab_word words[2 * AB_MAX_STARTS];
 };
 
+/* The names of a stream from now on, as long as the check; NULL: no memory. */
+struct ab_names *ab_names_keep(struct ab_check *c, struct ab_stream *out,
+			       const struct ab_word *files, uint32_t count);
 /* Those that go through it, if any; what git prints is noted otherwise. */
 const struct ab_names *ab_names_noted(const struct ab_stream *s);
 /* Nothing else was written there. */
 bool ab_names_are_all(const struct ab_names *names, const struct ab_stream *s);
 bool ab_names_are_inside(const struct ab_stream *s);
+
+/* --- check_git.c --- */
+/* `git ls-files '*.env'`: who reads what is called so, from text[at] on, reads
+   a secret. */
+bool ab_git_names_secret(struct ab_check *c, const struct ab_word *w,
+			 size_t at);
 
 /* --- xargs.c --- */
 /* What of the judgement counts. */

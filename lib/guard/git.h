@@ -140,6 +140,10 @@ static inline bool ab_git_is_all(const struct ab_stream *s)
 	return s->writes <= (s->noted ? s->noted : 1);
 }
 
+/* Where the path begins in HEAD:path, :/path and path; SIZE_MAX: it has none,
+   or one that is left out. */
+size_t ab_git_path_in(const struct ab_word *word);
+
 /* Is words[0] a program that ab_git_check() judges? */
 bool ab_git_is_command(const struct ab_word *word);
 

@@ -65,9 +65,6 @@ void ab_git_judge_end(struct ab_git_walk *walk);
 
 /* git_shows.c: files of secrets among what the command prints */
 void ab_git_judge_shown(struct ab_git_walk *walk);
-/* Where the path begins in HEAD:path, :/path and path; SIZE_MAX: it has none,
-   or one that is left out. */
-size_t ab_git_path_in(const struct ab_word *word);
 
 /* git_path.c: text[begin..] of a word as a path */
 struct ab_git_place ab_git_place_of(const struct ab_git_walk *walk,

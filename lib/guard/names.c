@@ -135,9 +135,8 @@ static bool prints_tree(const struct ab_use *use)
 	return has || !trees[t].need;
 }
 
-/* The names of a stream from now on, as long as the check; NULL: no memory. */
-static struct ab_names *keep_names(struct ab_check *c, struct ab_stream *out,
-				const struct ab_word *files, uint32_t count)
+struct ab_names *ab_names_keep(struct ab_check *c, struct ab_stream *out,
+			       const struct ab_word *files, uint32_t count)
 {
 	struct ab_names *kept = ab_arena_high(c->high, sizeof(*kept));
 
@@ -344,6 +343,27 @@ static const void *pass_note(const struct ab_use *use,
 	return NULL;
 }
 
+/* git ls-files | grep '\.env$' */
+static void pass_secrets(struct ab_check *c, const struct ab_use *use,
+			 struct ab_stream *out)
+{
+	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS], name;
+	struct ab_word here = { .text = ".", .len = 1 };
+	bool is_inside = out->note == &ab_git_notes[AB_GIT_FILES];
+	struct ab_names *are;
+	uint32_t n = 0;
+
+	if (!grep_name(c, use, &name) || !ab_git_names_secret(c, &name, 0))
+		return;
+	here.span = name.span;
+	ab_found_add(c, &here, &name, files, &n);
+	are = n ? ab_names_keep(c, out, files, n) : NULL;
+	if (!are)
+		return;
+	are->is_read = true;
+	are->inside = is_inside ? out : NULL;
+}
+
 /* What a filter lets through of the names that it reads. */
 static void pass_names(struct ab_check *c, const struct ab_use *use)
 {
@@ -357,6 +377,8 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 
 	if (AB_UNLIKELY(in->note && !were)) {
 		out->note = pass_note(use, in);
+		if (in->note == &ab_git_notes[AB_GIT_FILES])
+			pass_secrets(c, use, out);
 		return;
 	}
 	out->note = in->note;
@@ -364,7 +386,7 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 		return;
 	is_own = ab_names_are_all(were, in);
 	if ((is_own || ab_names_are_inside(in)) && picks_lines(use)) {
-		are = keep_names(c, out, were->words, were->count);
+		are = ab_names_keep(c, out, were->words, were->count);
 		if (!are)
 			return;
 		are->is_flat = false;
@@ -377,7 +399,7 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 		return;
 	for (uint32_t i = 0; i < were->count && n < AB_MAX_STARTS; i++)
 		ab_found_add(c, &were->words[i], &name, files, &n);
-	are = keep_names(c, out, files, n);
+	are = ab_names_keep(c, out, files, n);
 	if (!are)
 		return;
 	are->is_read = were->is_read;
@@ -440,7 +462,7 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 		if (!ab_found_file(c, &files[i], &any, true, &files[n++]))
 			return;
 	}
-	kept = keep_names(c, out, files, n);
+	kept = ab_names_keep(c, out, files, n);
 	if (!kept)
 		return;
 	kept->count = count;
