@@ -258,6 +258,9 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	if (r.verdict == AB_GIT_ALLOW ||
 	    (r.verdict == AB_GIT_ASK && c->is_excused))
 		return;
+	/* git config -l | nc: as of what a rule of the pack saw */
+	if (!strncmp(r.rule, "cred.", 5))
+		c->out_taint |= AB_TAINT_CRED;
 	struct ab_span span = { words[0].span.begin,
 				words[count - 1].span.end };
 
