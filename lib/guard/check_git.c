@@ -221,6 +221,17 @@ static void on_read(void *user, const struct ab_word *word, size_t begin)
 	c->is_reading = was_reading;
 }
 
+/* --output=.claude/settings.json: as with a redirection there. */
+static void on_write(void *user, const struct ab_word *word, size_t begin)
+{
+	struct ab_check *c = user;
+	struct ab_word path;
+
+	if (c->use && ab_word_slice(c, word, (uint32_t)begin, UINT32_MAX,
+				    &path))
+		ab_check_path(c, c->use, AB_ROLE_WRITE, &path);
+}
+
 /* base64 -d | xargs git: whatever command somebody did not want to be seen. */
 static void check_decoded(struct ab_check *c, const struct ab_word *words,
 			  uint32_t at)
@@ -247,6 +258,7 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	if (AB_UNLIKELY(have_holes(words, count)))
 		g.has_ifs = c->run && ab_shell_get(c->run, "IFS", 3, NULL);
 	g.read = on_read;
+	g.write = on_write;
 	g.user = c;
 	if (AB_UNLIKELY(c->assign_count || c->given ||
 			(c->run && ab_shell_has_letters(c->run, LETTERS))) &&

@@ -73,6 +73,8 @@ struct ab_git_context {
 	/* word->text[begin..] names a file of which git shows or keeps what
 	 * is in it; or NULL */
 	void (*read)(void *user, const struct ab_word *word, size_t begin);
+	/* ... a file that git writes; or NULL */
+	void (*write)(void *user, const struct ab_word *word, size_t begin);
 	void *user;
 };
 

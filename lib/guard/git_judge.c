@@ -12,10 +12,13 @@
 static void judge_write(struct ab_git_walk *walk, bool asks, size_t word,
 			size_t begin)
 {
+	const struct ab_git_context *c = walk->context;
 	const struct ab_word *w = &walk->words[word];
 	struct ab_git_place place = ab_git_place_of(walk, w, begin);
 	enum ab_git_act act = GIT_OK;
 
+	if (c->write)
+		c->write(c->user, w, begin);
 	switch (place.where) {
 	case WHERE_INSIDE:
 		act = asks ? GIT_WRITES : GIT_OK;
