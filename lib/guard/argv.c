@@ -72,6 +72,11 @@ struct scan {
 	bool is_ended;
 };
 
+static bool is_long(const struct ab_program *p)
+{
+	return p->style == AB_STYLE_LONG || p->style == AB_STYLE_FIRST;
+}
+
 static const struct ab_option *options_of(const struct scan *s, uint32_t *n)
 {
 	const struct ab_program *p = s->use->program;
@@ -106,7 +111,7 @@ static inline uint32_t next_option(const struct scan *s,
 	unsigned char key;
 
 	/* -name may be written --name in the long style */
-	if (i >= n || (w->text[1] == '-' && p->style == AB_STYLE_LONG))
+	if (i >= n || (w->text[1] == '-' && is_long(p)))
 		return i;
 	if (len >= 4) {
 		key = ab_option_key(w->text);
@@ -408,12 +413,16 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		plus_option(s);
 		return;
 	}
-	if (p->style == AB_STYLE_LONG) {
+	if (is_long(p)) {
 		uint64_t before = s->use->options;
 		uint32_t values = s->use->value_count;
 
-		if (!long_option(s, w, 1) && w->text[1] != '-')
-			short_options(s, w, 1);
+		if (!long_option(s, w, 1)) {
+			if (p->style == AB_STYLE_FIRST)
+				s->unsure = s->i;
+			else if (w->text[1] != '-')
+				short_options(s, w, 1);
+		}
 		/* what is left out does not narrow down what is taken */
 		if (p->is_names && ab_is_negated(s->use, option))
 			s->use->options = before;
@@ -539,7 +548,10 @@ static void operand(struct scan *s, const struct ab_word *w)
 	if (u->program->has_subs)
 		return;
 	if (u->program->style == AB_STYLE_POSIX ||
-	    (u->program->style == AB_STYLE_SECOND && u->operand_count > 1))
+	    (u->program->style == AB_STYLE_SECOND && u->operand_count > 1) ||
+	    /* or the value of an option that nobody knows */
+	    (u->program->style == AB_STYLE_FIRST &&
+	     !(s->unsure && s->unsure + 1 == s->i)))
 		s->is_ended = true;
 }
 
@@ -647,7 +659,8 @@ static inline bool takes_plainly(const struct scan *s, bool *is_rest)
 		return false;
 	*is_rest = s->is_ended || p->style == AB_STYLE_PLAIN;
 	return *is_rest ||
-	       (p->style != AB_STYLE_POSIX && p->style != AB_STYLE_SECOND);
+	       (p->style != AB_STYLE_POSIX && p->style != AB_STYLE_SECOND &&
+		p->style != AB_STYLE_FIRST);
 }
 
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,

@@ -67,7 +67,8 @@ enum ab_style {
 	AB_STYLE_LONG,	/* -long as one word */
 	AB_STYLE_TAR,	/* the first operand may be a bundle */
 	AB_STYLE_PLAIN,	/* no options: all words are operands */
-	AB_STYLE_SECOND /* as POSIX, before the second operand */
+	AB_STYLE_SECOND, /* as POSIX, before the second operand */
+	AB_STYLE_FIRST	/* as LONG, before the first operand */
 };
 
 /* What a program does with some of its words. */

@@ -579,7 +579,7 @@ static int32_t add_role(struct ab_pack_reader *r)
 static int32_t set_style(struct ab_pack_reader *r)
 {
 	static const char *const styles[] = { "gnu", "posix", "long", "tar",
-					      "plain", "second" };
+					      "plain", "second", "first" };
 
 	for (uint8_t i = 0; i < AB_ARRAY_LEN(styles) && r->count == 2; i++) {
 		if (!strcmp(styles[i], r->words[1])) {
