@@ -33,7 +33,8 @@ static const struct {
 	{"scalar", PROGRAM_RUNS},  {"git-cola", PROGRAM_OTHER},
 	{"gitui", PROGRAM_OTHER},  {"tig", PROGRAM_OTHER},
 	{"lazygit", PROGRAM_OTHER}, {"gitg", PROGRAM_OTHER},
-	{"gitweb", PROGRAM_RUNS},
+	{"gitweb", PROGRAM_RUNS},  {"gitkraken", PROGRAM_OTHER},
+	{"gittyup", PROGRAM_OTHER},
 };
 
 /* What gh and glab do with the repository by running git. */
