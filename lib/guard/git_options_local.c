@@ -18,7 +18,7 @@ SET(add)
 	N("ignore-missing"), N("ignore-removal"), N("intent-to-add"),
 	V("inter-hunk-context"), X("interactive", NONE, INTERACTIVE, ANY, 0),
 	X("patch", NONE, PATCH, ANY, 0), N("pathspec-file-nul"),
-	X("pathspec-from-file", NEED, OK, READ_ASK, FLAG_RECURSE), N("refresh"),
+	X("pathspec-from-file", NEED, OK, READ_NAMES, FLAG_RECURSE), N("refresh"),
 	N("renormalize"), N("sparse"), V("unified"), N("update"), N("verbose"),
 	N("warn-embedded-repo"),
 END(add)
@@ -188,7 +188,7 @@ SET(reset)
 	X("merge", NONE, RESET, ANY, 0), X("mixed", NONE, OK, ANY, FLAG_SOFT),
 	N("no-refresh"), X("patch", NONE, PATCH, ANY, FLAG_PATTERN),
 	N("pathspec-file-nul"),
-	X("pathspec-from-file", NEED, OK, READ_ASK, FLAG_PATTERN), N("quiet"),
+	X("pathspec-from-file", NEED, OK, READ_NAMES, FLAG_PATTERN), N("quiet"),
 	X("recurse-submodules", GLUE, RESET, ANY, 0), N("refresh"),
 	X("soft", NONE, OK, ANY, FLAG_SOFT), V("unified"),
 END(reset)
@@ -202,7 +202,7 @@ SET(restore)
 	N("ignore-unmerged"), V("inter-hunk-context"),
 	X("merge", NONE, RESTORE, ANY, 0), X("ours", NONE, RESTORE, ANY, 0),
 	N("overlay"), X("patch", NONE, PATCH, ANY, 0), N("pathspec-file-nul"),
-	X("pathspec-from-file", NEED, OK, READ_ASK, FLAG_RECURSE),
+	X("pathspec-from-file", NEED, OK, READ_NAMES, FLAG_RECURSE),
 	N("progress"), N("quiet"),
 	X("recurse-submodules", GLUE, RESTORE, ANY, 0), V("source"),
 	X("staged", NONE, OK, ANY, FLAG_INDEX),
