@@ -127,6 +127,14 @@ bool ab_value_is_loose(const struct ab_word *words, uint32_t count)
 	return false;
 }
 
+bool ab_value_is_first(const struct ab_word *words, uint32_t n)
+{
+	for (uint32_t k = 0; k < words[n].hole_count; k++)
+		if (words[n].holes[k].kind == AB_HOLE_FIELDS)
+			return false;
+	return !ab_value_is_loose(words, n);
+}
+
 /*
  * Words.
  */
@@ -514,7 +522,7 @@ const struct ab_word *ab_value_element(struct ab_shell_run *run,
 	    !ab_arith(run, subscript->text, subscript->len, &n))
 		return NULL;
 	if (v->is_loose && (n < 0 || n >= v->count ||
-			    ab_value_is_loose(v->words, (uint32_t)n + 1)))
+			    !ab_value_is_first(v->words, (uint32_t)n)))
 		return NULL;
 	if (n < 0)
 		n += v->count;

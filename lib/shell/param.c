@@ -82,7 +82,7 @@ static const struct ab_word *positional(const struct value *all, uint32_t n)
 
 	if (all->kind != VALUE_ARRAY || n == 0 ||
 	    (all->is_loose &&
-	     (n > all->count || ab_value_is_loose(all->words, n))))
+	     (n > all->count || !ab_value_is_first(all->words, n - 1))))
 		return NULL;
 	return n <= all->count ? &all->words[n - 1] : &empty;
 }

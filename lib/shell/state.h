@@ -386,6 +386,9 @@ const struct value *ab_value_without(struct ab_shell_run *run,
 				     const struct ab_word *subscript);
 /* Some of the words may be many, or none. */
 bool ab_value_is_loose(const struct ab_word *words, uint32_t count);
+/* The field of that number, from 0, is words[n], or the first that its pattern
+   takes. */
+bool ab_value_is_first(const struct ab_word *words, uint32_t n);
 /* ${a[i]} of an array; NULL: it has none, or nobody knows. */
 const struct ab_word *ab_value_element(struct ab_shell_run *run,
 				       const struct value *v,
