@@ -223,6 +223,90 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 	return n;
 }
 
+/* What stands behind it is for other files than what stands before it. */
+static bool has_choice(const struct ab_use *use)
+{
+	static const char *const others[] = { "-o", "-or", "," };
+	bool has = false;
+
+	for (uint32_t i = 1; i < use->count && !has; i++) {
+		for (size_t k = 0; k < AB_ARRAY_LEN(others); k++)
+			has |= ab_word_equals(&use->words[i], others[k]);
+	}
+	return has;
+}
+
+/* Of a leading star START, and of one at the end the name. */
+static bool spell_path(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *path, const struct ab_word *name,
+		       struct ab_word *out)
+{
+	struct ab_word here = { .text = ".", .len = 1, .span = path->span };
+	struct ab_word start = use->operand_count ?
+				       use->words[use->operands[0]] : here;
+	struct ab_word rest = *path;
+	uint32_t n = path->len;
+
+	if (n > 2 && path->text[1] == '/' && memchr("*.", *path->text, 2)) {
+		/* as find prints it, which is seen from where it runs */
+		if (*path->text == '.')
+			start = here;
+		rest.text += 2;
+		rest.len -= 2;
+	} else if (*path->text == '/') {
+		start.len = start.hole_count = 0;
+		rest.text++;
+		rest.len--;
+	} else if (*path->text != '*') {
+		start = here;
+	}
+	if (!name->len || rest.len < 2 ||
+	    memcmp(rest.text + rest.len - 2, "/*", 2) != 0)
+		return ab_found_file(c, &start, &rest, true, out);
+	rest.len -= 2;
+	return ab_found_file(c, &start, &rest, ab_found_is_pattern(&rest),
+			     out) &&
+	       ab_found_file(c, out, name, ab_found_is_pattern(name), out);
+}
+
+static bool is_path_test(const struct ab_word *w)
+{
+	return ab_word_equals(w, "-path") || ab_word_equals(w, "-ipath") ||
+	       ab_word_equals(w, "-wholename");
+}
+
+uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
+			struct ab_word out[AB_MAX_STARTS])
+{
+	struct ab_word name = { .len = 0 }, path;
+	bool is_first = true;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < use->value_count && n < AB_MAX_STARTS; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+		uint64_t classes;
+
+		if (v->at || w->hole_count || !w->len ||
+		    !is_path_test(&use->words[v->option]) ||
+		    ab_is_negated(use, v->option) ||
+		    !ab_word_slice(c, w, 0, UINT32_MAX, &path))
+			continue;
+		if (is_first && has_choice(use))
+			break;
+		if (is_first)
+			ab_found_name(c, use, &name);
+		is_first = false;
+		if (!spell_path(c, use, &path, &name, &out[n]))
+			break;
+		classes = ab_path_classes(c, &out[n]);
+		if ((classes & AB_CLASS(GIT)) ||
+		    classes >> AB_CLASS_COMPUTED)
+			n++;
+	}
+	return n;
+}
+
 /* ls -a: without it no name has a dot in front. */
 static bool lists_hidden(const struct ab_use *use)
 {

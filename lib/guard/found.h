@@ -28,6 +28,9 @@ void ab_found_add(struct ab_check *c, const struct ab_word *start,
    may have; their number. More than there is room for is asked about. */
 uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);
+/* What its -path says, where that is special: the file, or a pattern. */
+uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
+			struct ab_word out[AB_MAX_STARTS]);
 /* What ls, realpath and locate print, as far as their operands say. */
 uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);

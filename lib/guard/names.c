@@ -433,6 +433,19 @@ static bool is_spelled(const struct ab_use *use)
 	return is_itself;
 }
 
+/* Of more than there is room for those that -path says count. */
+static uint32_t found_by_find(struct ab_check *c, const struct ab_use *use,
+			      struct ab_word files[AB_MAX_STARTS])
+{
+	AB_UNINITIALIZED struct ab_word others[AB_MAX_STARTS];
+	uint32_t n = ab_found_paths(c, use, files);
+	uint32_t count = n < AB_MAX_STARTS ? ab_found_files(c, use, others) : 0;
+
+	for (uint32_t i = 0; i < count && n < AB_MAX_STARTS; i++)
+		files[n++] = others[i];
+	return n;
+}
+
 /* What find, ls and locate print; the whole of a tree is ".". */
 static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 				bool is_tree)
@@ -450,7 +463,7 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 		files[n++] = (struct ab_word){ .text = ".", .len = 1,
 					       .span = any.span };
 	else if (p->is_names)
-		n = ab_found_files(c, use, files);
+		n = found_by_find(c, use, files);
 	else
 		n = ab_found_named(c, use, files);
 	if (!n)
