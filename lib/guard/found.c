@@ -13,6 +13,22 @@
 
 #include "guard/command.h"
 
+/* -iname '.ENV': in small letters, as those that others look for are. */
+static bool fold_name(struct ab_check *c, struct ab_word *name)
+{
+	char *text = ab_check_alloc(c, name->len + 1);
+
+	for (uint32_t i = 0; text && i < name->len; i++) {
+		char ch = name->text[i];
+
+		text[i] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
+	}
+	name->text = text ? text : "";
+	name->map = NULL;
+	name->map_count = 0;
+	return text;
+}
+
 /* What the next -name of find says, from the value *i on; else *name stays.
    True: it says something. */
 static bool next_name(struct ab_check *c, const struct ab_use *use,
@@ -27,7 +43,9 @@ static bool next_name(struct ab_check *c, const struct ab_use *use,
 		     !ab_word_equals(&use->words[v->option], "-iname")) ||
 		    ab_is_negated(use, v->option))
 			continue;
-		return ab_word_slice(c, w, 0, UINT32_MAX, name);
+		return ab_word_slice(c, w, 0, UINT32_MAX, name) &&
+		       (use->words[v->option].text[1] != 'i' ||
+			fold_name(c, name));
 	}
 	return false;
 }
@@ -223,19 +241,6 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 	return n;
 }
 
-/* What stands behind it is for other files than what stands before it. */
-static bool has_choice(const struct ab_use *use)
-{
-	static const char *const others[] = { "-o", "-or", "," };
-	bool has = false;
-
-	for (uint32_t i = 1; i < use->count && !has; i++) {
-		for (size_t k = 0; k < AB_ARRAY_LEN(others); k++)
-			has |= ab_word_equals(&use->words[i], others[k]);
-	}
-	return has;
-}
-
 /* Of a leading star START, and of one at the end the name. */
 static bool spell_path(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *path, const struct ab_word *name,
@@ -269,10 +274,64 @@ static bool spell_path(struct ab_check *c, const struct ab_use *use,
 	       ab_found_file(c, out, name, ab_found_is_pattern(name), out);
 }
 
-static bool is_path_test(const struct ab_word *w)
+/* A regular expression for a whole path as a pattern: ".*[.]env" is "*[.]env";
+   false: it is more than that. */
+static bool regex_path(struct ab_check *c, struct ab_word *path)
 {
-	return ab_word_equals(w, "-path") || ab_word_equals(w, "-ipath") ||
-	       ab_word_equals(w, "-wholename");
+	char *text = ab_check_alloc(c, path->len + 1);
+	bool is_set = false;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; text && i < path->len; i++) {
+		char ch = path->text[i];
+		bool has_next = i + 1 < path->len;
+
+		is_set = ch == '[' || (is_set && ch != ']');
+		if (is_set)
+			;
+		else if (ch == '.' && has_next && path->text[i + 1] == '*')
+			ch = path->text[++i];
+		else if (ch == '.')
+			ch = '?';
+		else if (ch == '\\' && has_next &&
+			 memchr("./-_", path->text[i + 1], 4))
+			ch = path->text[++i];
+		else if (memchr("\\*+?(){}|^$", ch, 11))
+			return false;
+		text[n++] = ch;
+	}
+	path->text = text ? text : "";
+	path->len = n;
+	path->map = NULL;
+	path->map_count = 0;
+	return text && n;
+}
+
+/* The path that a test of find's takes, as a pattern. */
+static bool path_of_test(struct ab_check *c, const struct ab_word *test,
+			 const struct ab_word *w, struct ab_word *path)
+{
+	bool is_regex = ab_word_equals(test, "-regex") ||
+			ab_word_equals(test, "-iregex");
+
+	if (!is_regex && !ab_word_equals(test, "-path") &&
+	    !ab_word_equals(test, "-ipath") &&
+	    !ab_word_equals(test, "-wholename"))
+		return false;
+	return ab_word_slice(c, w, 0, UINT32_MAX, path) &&
+	       (!is_regex || regex_path(c, path)) &&
+	       (test->text[1] != 'i' || fold_name(c, path));
+}
+
+bool ab_found_is_special(struct ab_check *c, const struct ab_word *w)
+{
+	bool was_reading = c->is_reading;
+	uint64_t classes;
+
+	c->is_reading = true;
+	classes = ab_path_classes(c, w);
+	c->is_reading = was_reading;
+	return (classes & AB_CLASS(GIT)) || classes >> AB_CLASS_COMPUTED;
 }
 
 uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
@@ -285,12 +344,10 @@ uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
 	for (uint32_t i = 0; i < use->value_count && n < AB_MAX_STARTS; i++) {
 		const struct ab_value *v = &use->values[i];
 		const struct ab_word *w = &use->words[v->word];
-		uint64_t classes;
 
 		if (v->at || w->hole_count || !w->len ||
-		    !is_path_test(&use->words[v->option]) ||
-		    ab_is_negated(use, v->option) ||
-		    !ab_word_slice(c, w, 0, UINT32_MAX, &path))
+		    !path_of_test(c, &use->words[v->option], w, &path) ||
+		    ab_is_negated(use, v->option))
 			continue;
 		if (is_first && has_choice(use))
 			break;
@@ -299,10 +356,7 @@ uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
 		is_first = false;
 		if (!spell_path(c, use, &path, &name, &out[n]))
 			break;
-		classes = ab_path_classes(c, &out[n]);
-		if ((classes & AB_CLASS(GIT)) ||
-		    classes >> AB_CLASS_COMPUTED)
-			n++;
+		n += ab_found_is_special(c, &out[n]);
 	}
 	return n;
 }

@@ -28,6 +28,9 @@ void ab_found_add(struct ab_check *c, const struct ab_word *start,
    may have; their number. More than there is room for is asked about. */
 uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);
+/* It is in a .git, or a pack lists it; a pattern takes names with a dot in
+   front, too. */
+bool ab_found_is_special(struct ab_check *c, const struct ab_word *w);
 /* What its -path says, where that is special: the file, or a pattern. */
 uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);

@@ -441,7 +441,9 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 	}
 	n = all ? ab_found_paths(c, use, files) : 0;
 	for (uint32_t i = 0; i < n; i++) {
-		if (ab_fill_words(c, use, words, count, "{}", &files[i], all))
-			ab_run_words(c, use, all, count);
+		if (!ab_fill_words(c, use, words, count, "{}", &files[i], all))
+			continue;
+		ab_run_words(c, use, all, count);
+		ab_run_reading(c, use, all, count, AB_ONLY_READ);
 	}
 }
