@@ -186,19 +186,14 @@ static bool is_letter(char ch)
 	       (ab_base64_digit(ch) >= 0 && ch != '+' && ch != '/');
 }
 
-/* `| grep '\.o$'`: *.o, of those that come in; false: nobody knows which. */
-static bool grep_name(struct ab_check *c, const struct ab_use *use,
-		      struct ab_word *out)
+/* '\.o$': *.o; false: nobody knows which names that takes. */
+static bool pattern_name(struct ab_check *c, const struct ab_word *w,
+			 bool folds, struct ab_word *out)
 {
 	uint32_t n = 0, letters = 0;
-	bool folds = false, is_end = false;
-	const struct ab_word *w;
-	char *text;
+	bool is_end = false;
+	char *text = ab_check_alloc(c, w->len + 3);
 
-	if (!is_plain_grep(use, &folds))
-		return false;
-	w = &use->words[use->operands[0]];
-	text = ab_check_alloc(c, w->len + 3);
 	if (!text)
 		return false;
 	text[n++] = '*';
@@ -227,6 +222,16 @@ static bool grep_name(struct ab_check *c, const struct ab_use *use,
 		text[n++] = '*';
 	*out = (struct ab_word){ .text = text, .len = n, .span = w->span };
 	return letters > 1;
+}
+
+/* `| grep '\.o$'`: *.o, of those that come in. */
+static bool grep_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *out)
+{
+	bool folds = false;
+
+	return is_plain_grep(use, &folds) &&
+	       pattern_name(c, &use->words[use->operands[0]], folds, out);
 }
 
 /* Each option of it is of these letters and numbers, or one of the names. */
@@ -490,7 +495,7 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 /* Options that neither print anything else nor take names from elsewhere. */
 static bool leaves_names(const struct ab_word *w, bool *is_listed)
 {
-	static const char letters[] = "rRliIEFwsHzngNu0tp-";
+	static const char letters[] = "rRliIEFwsHzZngNu0tp-";
 	static const char *const names[] = {
 		"--files-with-matches", "--include=", "--exclude=",
 		"--exclude-dir=", "--glob=", "--type=", "--extension=",
@@ -518,12 +523,12 @@ static bool leaves_names(const struct ab_word *w, bool *is_listed)
 	return w->len == 2;
 }
 
-/* grep -rl word src: names of files of the worktree. */
-static bool lists_files(struct ab_check *c, const struct ab_use *use)
+/* grep -rl word src: *files are the operands that it looks into. */
+static bool lists_files(const struct ab_use *use, struct ab_use *files,
+			bool *is_fd)
 {
 	static const char *const names[] = { "grep", "egrep", "fgrep", "rg",
 					     "ag", "ack", "fd", "fdfind" };
-	struct ab_use files = *use;
 	bool is_listed = false;
 	size_t n = 0;
 
@@ -532,7 +537,7 @@ static bool lists_files(struct ab_check *c, const struct ab_use *use)
 		n++;
 	if (AB_LIKELY(n == AB_ARRAY_LEN(names)))
 		return false;
-	is_listed = n >= AB_ARRAY_LEN(names) - 2;
+	*is_fd = is_listed = n >= AB_ARRAY_LEN(names) - 2;
 	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 
@@ -543,16 +548,57 @@ static bool lists_files(struct ab_check *c, const struct ab_use *use)
 	if (!is_listed || !use->operand_count)
 		return false;
 	/* the pattern is none of them */
-	files.operands++;
-	files.operand_count--;
-	return ab_found_are_inside(c, &files);
+	*files = *use;
+	files->operands++;
+	files->operand_count--;
+	return true;
 }
+
+/* `grep -rl x .git/hooks`, `fd -H '^\.env'`: names that are special. */
+static uint32_t list_special(struct ab_check *c, const struct ab_use *use,
+			     const struct ab_use *files, bool is_fd,
+			     struct ab_word out[AB_MAX_STARTS])
+{
+	struct ab_word here = { .text = ".", .len = 1,
+				.span = use->words[0].span };
+	bool is_hidden = has_letter(use, 'H') || has_letter(use, 'u');
+	struct ab_word name;
+	uint32_t n = 0;
+
+	if (is_fd && is_hidden &&
+	    pattern_name(c, &use->words[use->operands[0]], true, &name) &&
+	    ab_git_names_secret(c, &name, 0))
+		ab_found_add(c, &here, &name, out, &n);
+	for (uint32_t i = 0; i < files->operand_count && n < AB_MAX_STARTS; i++)
+		if (ab_found_is_special(c, &use->words[files->operands[i]]))
+			out[n++] = use->words[files->operands[i]];
+	return n;
+}
+
+/* Of the worktree, or what is special in it. */
+static void print_listed(struct ab_check *c, const struct ab_use *use,
+			 const struct ab_use *files, bool is_fd)
+{
+	AB_UNINITIALIZED struct ab_word special[AB_MAX_STARTS];
+	struct ab_stream *out = c->command->place.out;
+	bool is_inside = ab_found_are_inside(c, files);
+	uint32_t n = list_special(c, use, files, is_fd, special);
+	struct ab_names *kept;
+
+	if (is_inside)
+		out->note = &ab_git_notes[AB_GIT_FILES];
+	kept = n ? ab_names_keep(c, out, special, n) : NULL;
+	if (kept)
+		kept->inside = is_inside ? out : NULL;
+}
+
 
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_program *p = use->program;
 	struct ab_stream *out = c->command->place.out;
-	bool is_tree;
+	AB_UNINITIALIZED struct ab_use files;
+	bool is_tree, is_fd;
 
 	if (c->is_probe || c->is_reading || !ab_has_stdout(c->command))
 		return;
@@ -567,8 +613,8 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	else if (c->out_taint == AB_TAINT_TEMP && !use->operand_count &&
 		 !use->value_count)
 		out->note = &ab_git_notes[AB_GIT_TEMP];
-	else if (lists_files(c, use))
-		out->note = &ab_git_notes[AB_GIT_FILES];
+	else if (AB_UNLIKELY(lists_files(use, &files, &is_fd)))
+		print_listed(c, use, &files, is_fd);
 }
 
 /* Nothing else was written there. */
