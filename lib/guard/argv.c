@@ -419,7 +419,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 
 		if (!long_option(s, w, 1)) {
 			if (p->style == AB_STYLE_FIRST)
-				s->unsure = s->i;
+				s->doubt = s->i;
 			else if (w->text[1] != '-')
 				short_options(s, w, 1);
 		}
@@ -551,7 +551,7 @@ static void operand(struct scan *s, const struct ab_word *w)
 	    (u->program->style == AB_STYLE_SECOND && u->operand_count > 1) ||
 	    /* or the value of an option that nobody knows */
 	    (u->program->style == AB_STYLE_FIRST &&
-	     !(s->unsure && s->unsure + 1 == s->i)))
+	     !(s->doubt && s->doubt + 1 == s->i)))
 		s->is_ended = true;
 }
 

@@ -560,7 +560,8 @@ static void command_done(struct ab_shell_run *run,
 		builtin_effects(run, tree, c);
 	if (!pushed && is_any_text(c)) {
 		run->has_acted = true;
-		ab_run_forget(run, ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
+		ab_run_forget(run,
+			      ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
 	}
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))
