@@ -39,15 +39,16 @@ enum ab_taint {
 	AB_TAINT_ENV = 1u << 3,	   /* the environment as a whole */
 	AB_TAINT_FILE = 1u << 4,   /* a program's output, a file's content */
 	AB_TAINT_HOOK = 1u << 5,   /* ssh-agent -s and its kind */
-	AB_TAINT_TEMP = 1u << 6,   /* the name of a new temporary file */
 	AB_TAINT_VAR = 1u << 7,	   /* a variable nobody set here */
-	AB_TAINT_FOUND = 1u << 8,  /* with others: ab_names_are_own() */
 	AB_TAINT_PROCESS = 1u << 9, /* numbers of processes that run */
 	AB_TAINT_DATA = 1u << 10,   /* a dump of a database, an archive */
 	AB_TAINT_PICK = 1u << 11,   /* some of the lines, as they were */
-	AB_TAINT_QUOTED = 1u << 12, /* with FILE: words as a shell reads them */
 	AB_TAINT_TREE = 1u << 13,   /* the names of all files, or all tracked */
-	AB_TAINT_SECRET = 1u << 14  /* a variable named like a secret */
+	AB_TAINT_SECRET = 1u << 14, /* a variable named like a secret */
+	/* of AB_STREAM_GOOD */
+	AB_TAINT_TEMP = 1u << 24,   /* the name of a new temporary file */
+	AB_TAINT_FOUND = 1u << 25,  /* with others: ab_names_are_own() */
+	AB_TAINT_QUOTED = 1u << 26  /* with FILE: words as a shell reads them */
 };
 
 /* Who takes it. */

@@ -396,6 +396,42 @@ static void tell_output(struct ab_check *c, const struct ab_word *argv,
 	ab_shell_tell(c->run, stays);
 }
 
+/* Nothing comes from it into what its command writes to. */
+static bool is_mute(const struct ab_shell_command *m, const struct act *act)
+{
+	static const uint64_t mute =
+		AB_BUILTIN(BREAK) | AB_BUILTIN(BRACKET) | AB_BUILTIN(CD) |
+		AB_BUILTIN(COLON) | AB_BUILTIN(CONTINUE) | AB_BUILTIN(EXIT) |
+		AB_BUILTIN(FALSE) | AB_BUILTIN(LET) | AB_BUILTIN(LOCAL) |
+		AB_BUILTIN(READ) | AB_BUILTIN(RETURN) | AB_BUILTIN(SHIFT) |
+		AB_BUILTIN(SLEEP) | AB_BUILTIN(TEST) | AB_BUILTIN(TRAP) |
+		AB_BUILTIN(TRUE) | AB_BUILTIN(UNSET) | AB_BUILTIN(WAIT) |
+		/* their texts write for themselves */
+		AB_BUILTIN(DOT) | AB_BUILTIN(EVAL) | AB_BUILTIN(SOURCE);
+	static const char *const names[] = { "mkdir", "umask", "rm", "touch" };
+
+	if (!m->argc || (m->callee && !m->callee->is_perhaps) ||
+	    (UINT64_C(1) << act->builtin) & mute)
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(&m->argv[0], names[i]))
+			return true;
+	}
+	return m->output && !m->output->len && !m->output->hole_count;
+}
+
+/* What it writes is beside what others wrote there. */
+static void tell_taint(struct ab_stream *out, uint32_t taint, bool is_mute)
+{
+	if (is_mute)
+		out->taint |= taint & ~AB_STREAM_GOOD;
+	else if (out->is_told)
+		out->taint = ab_taint_join(out->taint, taint);
+	else
+		out->taint |= taint;
+	out->is_told |= !is_mute;
+}
+
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
@@ -422,7 +458,8 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	else if (out && m->argc)
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
-		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
+		tell_taint(m->place.out, c->out_taint & ~unquoted_by(m),
+			   is_mute(m, act));
 	if (AB_UNLIKELY(m->place.out && m->argc)) {
 		if (!out && !(m->redir_count &&
 			      ab_is_file_input(m->redirs, m->redir_count) &&

@@ -192,6 +192,11 @@ static const struct value *join_texts(struct ab_shell_run *run,
 	return add_texts(run, origin, a, b);
 }
 
+static bool is_nothing(const struct value *v)
+{
+	return v == &ab_run_absent || v->kind == VALUE_UNSET;
+}
+
 static const struct value *join_values(struct ab_shell_run *run,
 				       const struct variable *v,
 				       const struct value *a,
@@ -206,11 +211,14 @@ static const struct value *join_values(struct ab_shell_run *run,
 	x = a->origin ? a->origin : ab_run_blend(run, a->words, a->count);
 	y = b->origin ? b->origin : ab_run_blend(run, b->words, b->count);
 	origin = x ? x : y;
-	if (x != y && x && y) {
-		stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
+	/* where nothing was put into it, the other way's is all there is */
+	if (x != y && ((x && y) || (origin->taint & AB_STREAM_GOOD &&
+				    !is_nothing(a) && !is_nothing(b)))) {
+		stream = ab_run_stream(run, AB_STREAM_JOIN, origin->span);
 		if (!stream)
 			return &ab_run_anything;
-		stream->public.taint = x->taint | y->taint;
+		stream->public.taint = ab_taint_join(x ? x->taint : 0,
+						     y ? y->taint : 0);
 		origin = &stream->public;
 	}
 	/* the visitor's own, as the directory, are texts, too */

@@ -102,15 +102,26 @@ enum ab_stream_kind {
 	AB_STREAM_JOIN	  /* bytes of one of several streams */
 };
 
+/* The bits of a taint that speak for a stream: they are true of something that
+ * is made of several only where they are of each. */
+#define AB_STREAM_GOOD UINT32_C(0xff000000)
+
+static inline uint32_t ab_taint_join(uint32_t a, uint32_t b)
+{
+	return ((a | b) & ~AB_STREAM_GOOD) | (a & b & AB_STREAM_GOOD);
+}
+
 struct ab_stream {
 	enum ab_stream_kind kind;
 	/* The visitor's own, 0 at first. Set it when a command writes to the
-	 * stream. A JOIN has the bits of its parts. */
+	 * stream. A JOIN has the bits of its parts, of AB_STREAM_GOOD those
+	 * that all of them have. */
 	uint32_t taint;
 	/* The same, NULL at first; not joined. */
 	const void *note;
 	uint32_t writes; /* commands that wrote to it, and may have */
 	uint32_t noted;	 /* the visitor's own: of these */
+	bool is_told;	 /* the visitor's own: something of it has a taint */
 	struct ab_span span;
 	/* All that is ever written to it, when that is known: echo and printf
 	 * of constants, cat of a here-document, : and true. May have holes.

@@ -383,11 +383,20 @@ const struct value *ab_run_part(struct ab_shell_run *run,
 	return value;
 }
 
+/* It is that stream as a whole, and no more. */
+static bool is_whole_stream(const struct ab_word *words, uint32_t count)
+{
+	return count == 1 && !words->len && words->hole_count == 1 &&
+	       !words->holes->is_cut;
+}
+
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count)
 {
 	struct ab_stream *first = NULL;
 	struct stream *blend = NULL;
+	uint32_t taint = 0;
+	bool is_many = false;
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < words[i].hole_count; k++) {
@@ -395,18 +404,19 @@ struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 
 			if (!s || s == first)
 				continue;
-			if (!first) {
-				first = s;
-				continue;
-			}
-			if (!blend)
-				blend = ab_run_stream(run, AB_STREAM_JOIN,
-						      first->span);
-			if (blend)
-				blend->public.taint |=
-					first->taint | s->taint;
+			is_many |= first != NULL;
+			first = first ? first : s;
+			taint |= s->taint;
 		}
-	return blend ? &blend->public : first;
+	/* with text beside it, what speaks for the stream is not true of all */
+	if (!is_many && (!first || !(taint & AB_STREAM_GOOD) ||
+			 is_whole_stream(words, count)))
+		return first;
+	blend = ab_run_stream(run, AB_STREAM_JOIN, first->span);
+	if (!blend)
+		return NULL;
+	blend->public.taint = taint & ~AB_STREAM_GOOD;
+	return &blend->public;
 }
 
 /* Words that grow by being put together again and again end here. */
