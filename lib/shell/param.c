@@ -347,13 +347,16 @@ static bool is_missing(const struct expansion *e)
 	       e->word->hole_count == 0;
 }
 
-/* A value whose holes may make it empty is neither. */
+/* A value whose holes may make it empty is neither. A default that it was
+   given is likely there: x=${x:-a}; ${x:-b}. */
 static bool may_be_empty(const struct ab_word *w)
 {
 	for (uint32_t i = 0; i < w->hole_count; i++)
 		if (w->holes[i].kind == AB_HOLE_HOME ||
 		    w->holes[i].kind == AB_HOLE_PROC ||
-		    w->holes[i].kind == AB_HOLE_PATTERN)
+		    w->holes[i].kind == AB_HOLE_PATTERN ||
+		    (w->holes[i].kind == AB_HOLE_LIKELY &&
+		     w->holes[i].len && !w->holes[i].origin))
 			return false;
 	if (!w->hole_count)
 		return false;
