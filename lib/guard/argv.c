@@ -387,10 +387,10 @@ static bool may_be_value(const struct scan *s)
 static bool has_begun(const struct scan *s)
 {
 	const struct ab_use *u = s->use;
+	const struct ab_program *p = u->program;
 
-	return u->program->is_wrapper &&
-	       (u->value_count ||
-		u->operand_count > u->base[u->program->depth]);
+	return (p->is_wrapper || p->role_kinds >> AB_ROLE_CODE & 1) &&
+	       (u->value_count || u->operand_count > u->base[p->depth]);
 }
 
 static void option_word(struct scan *s, const struct ab_word *w)

@@ -212,8 +212,8 @@ static bool may_skip(const struct ab_use *use, const struct ab_test *t,
 }
 
 /* Words one after the other from the first operand; `**` skips. */
-static bool words_hold(struct ab_check *c, const struct ab_use *use,
-			      const struct ab_test *t, uint32_t base)
+static bool words_from(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_test *t, uint32_t base)
 {
 	uint32_t i = 0, k = base, star = UINT32_MAX, back = 0;
 
@@ -238,6 +238,13 @@ static bool words_hold(struct ab_check *c, const struct ab_use *use,
 		}
 	}
 	return true;
+}
+
+static bool words_hold(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_test *t, uint32_t base)
+{
+	return words_from(c, use, t, base) ||
+	       (may_skip(use, t, base) && words_from(c, use, t, base + 1));
 }
 
 static bool operand_holds(struct ab_check *c, const struct ab_use *use,
