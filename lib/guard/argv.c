@@ -67,7 +67,7 @@ struct scan {
 	struct ab_check *c;
 	struct ab_use *use;
 	uint32_t i; /* the word at hand */
-	uint32_t doubt; /* the last option that is not in the table */
+	uint32_t doubt; /* the last word with one that is not in the table */
 	bool takes_equals; /* -x=VALUE */
 	bool is_ended;
 };
@@ -230,6 +230,7 @@ static void short_options(struct scan *s, const struct ab_word *w,
 			  uint32_t from)
 {
 	uint32_t n, last = s->i;
+	bool has_sign = false; /* -name=VALUE takes none that follows */
 	const struct ab_option *all = options_of(s, &n);
 	const unsigned char *letters =
 		s->c->pack->letters + s->use->program->option;
@@ -243,8 +244,8 @@ static void short_options(struct scan *s, const struct ab_word *w,
 
 		if (!o) {
 			s->use->is_unsure = true;
-			if (w->len == 2)
-				s->doubt = s->i;
+			has_sign |= w->text[k] == '=';
+			s->doubt = has_sign ? 0 : s->i;
 			continue;
 		}
 		s->use->options |= UINT64_C(1) << o->group;
@@ -418,10 +419,10 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		uint32_t values = s->use->value_count;
 
 		if (!long_option(s, w, 1)) {
-			if (p->style == AB_STYLE_FIRST)
-				s->doubt = s->i;
-			else if (w->text[1] != '-')
+			if (p->style != AB_STYLE_FIRST && w->text[1] != '-')
 				short_options(s, w, 1);
+			else if (!memchr(w->text, '=', w->len))
+				s->doubt = s->i;
 		}
 		/* what is left out does not narrow down what is taken */
 		if (p->is_names && ab_is_negated(s->use, option))
