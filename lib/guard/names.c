@@ -593,6 +593,37 @@ static void print_listed(struct ab_check *c, const struct ab_use *use,
 }
 
 
+/* `echo .en*`: names that are special, as ls would print them. */
+static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use)
+{
+	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < use->count && n < AB_MAX_STARTS; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->hole_count && w->holes->kind == AB_HOLE_PATTERN &&
+		    ab_found_is_special(c, w))
+			files[n++] = *w;
+	}
+	if (n)
+		ab_names_keep(c, c->command->place.out, files, n);
+}
+
+static bool prints_patterns(const struct ab_use *use)
+{
+	uint32_t i = 1;
+
+	if (!ab_word_equals(&use->words[0], "echo") &&
+	    !ab_word_equals(&use->words[0], "printf"))
+		return false;
+	while (i < use->count &&
+	       !(use->words[i].hole_count &&
+		 use->words[i].holes->kind == AB_HOLE_PATTERN))
+		i++;
+	return i < use->count;
+}
+
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_program *p = use->program;
@@ -615,6 +646,8 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 		out->note = &ab_git_notes[AB_GIT_TEMP];
 	else if (AB_UNLIKELY(lists_files(use, &files, &is_fd)))
 		print_listed(c, use, &files, is_fd);
+	else if (AB_UNLIKELY(prints_patterns(use)))
+		print_patterns(c, use);
 }
 
 /* Nothing else was written there. */

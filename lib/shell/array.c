@@ -521,8 +521,14 @@ const struct ab_word *ab_value_element(struct ab_shell_run *run,
 	if (subscript->hole_count ||
 	    !ab_arith(run, subscript->text, subscript->len, &n))
 		return NULL;
-	if (v->is_loose && (n < 0 || n >= v->count ||
-			    !ab_value_is_first(v->words, (uint32_t)n)))
+	const struct ab_word *last =
+		v->count ? &v->words[v->count - 1] : NULL;
+
+	/* the last that a pattern takes, as the first */
+	if (n == -1 && last && ab_value_is_first(last, 0))
+		n = v->count - 1;
+	else if (v->is_loose && (n < 0 || n >= v->count ||
+				 !ab_value_is_first(v->words, (uint32_t)n)))
 		return NULL;
 	if (n < 0)
 		n += v->count;
