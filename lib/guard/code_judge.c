@@ -553,6 +553,7 @@ static void second_name(struct ab_code *k, enum ab_call kind,
 	if (kind == AB_CALL_FETCH)
 		return;
 	ab_check_path(k->c, k->use, AB_ROLE_WRITE, &a->words[1]);
+	ab_file_land(k->c, k->use, &a->words[0], &a->words[1]);
 	if (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS)
 		ab_link_make(k->c, &a->words[0], &a->words[1],
 			     kind == AB_CALL_LINK);

@@ -234,6 +234,9 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 /* `cp x/.git .`: by the names that what was read has in that directory. */
 void ab_file_enter(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_role *role, const struct ab_word *dir);
+/* The same of one of them: shutil.copy("x/.bashrc", "/home/u"). */
+void ab_file_land(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *from, const struct ab_word *dir);
 /* A program writes what it made of what it was given, in a way of its own. */
 void ab_file_make(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path);

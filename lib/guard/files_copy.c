@@ -216,17 +216,15 @@ static bool any_looked_for(const struct ab_check *c, const struct ab_word *dir)
 
 /* Nothing but a directory is called so; and nobody looks into those that are
    temporary: `cp -r .git /tmp/x/`. */
-static bool is_dir(struct ab_check *c, const struct ab_role *role,
-		   const struct ab_word *w)
+static bool is_dir(struct ab_check *c, const struct ab_word *w, bool is_told)
 {
 	uint64_t dirs = AB_CLASS(ROOT) | AB_CLASS(TOP) | AB_CLASS(HOME) |
 			AB_CLASS(PARENT) | AB_CLASS(WORKTREE);
 	uint64_t classes = ab_path_classes(c, w);
 
 	return !(classes & AB_CLASS(TEMP)) &&
-	       (role->select == AB_SEL_OPTION || (classes & dirs) ||
-		(w->len && memchr("/.", w->text[w->len - 1], 2)) ||
-		c->copied);
+	       (is_told || (classes & dirs) ||
+		(w->len && memchr("/.", w->text[w->len - 1], 2)));
 }
 
 static void check_inside(struct ab_check *c, const struct ab_use *use,
@@ -241,6 +239,13 @@ static void check_inside(struct ab_check *c, const struct ab_use *use,
 		ab_check_path(c, use, AB_ROLE_WRITE, &in);
 }
 
+void ab_file_land(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *from, const struct ab_word *dir)
+{
+	if (AB_UNLIKELY(is_looked_for(from, dir)) && is_dir(c, dir, false))
+		check_inside(c, use, from, dir, false);
+}
+
 void ab_file_enter(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_role *role, const struct ab_word *dir)
 {
@@ -250,7 +255,7 @@ void ab_file_enter(struct ab_check *c, const struct ab_use *use,
 	if (AB_LIKELY(!any_looked_for(c, dir)) ||
 	    (role->select != AB_SEL_LAST &&
 	     (role->select != AB_SEL_OPTION || is_rsync)) ||
-	    !is_dir(c, role, dir))
+	    !is_dir(c, dir, role->select == AB_SEL_OPTION || c->copied))
 		return;
 	check_inside(c, use, c->copy_from, dir, is_rsync);
 	for (const struct ab_copied *one = c->copied; one; one = one->next)
