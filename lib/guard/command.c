@@ -678,7 +678,7 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	if (!p && count > 2 && words[0].len)
 		probe_words(c, words, count);
 	if (AB_UNLIKELY(use->has_hole) && p && use->operand_count &&
-	    !p->is_git && !use->is_help)
+	    !p->is_git && !p->is_builtin && !use->is_help)
 		ab_run_without(c, use);
 	default_output(c, use);
 	if (p && !use->is_help && c->command && c->command->place.out)

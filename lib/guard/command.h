@@ -37,8 +37,7 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
 
 /* --- wrap.c --- */
-/* The command without what stands where its subcommand or the like should, and
-   may be options, or nothing. */
+/* The command without an operand that may be options, or nothing. */
 void ab_run_without(struct ab_check *c, const struct ab_use *use) AB_COLD;
 void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role);

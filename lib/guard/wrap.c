@@ -21,25 +21,35 @@ static bool may_be_none(const struct ab_word *w)
 	       w->holes->kind == AB_HOLE_FIELDS;
 }
 
-/* Some word behind that is no such one. */
-static bool has_more(const struct ab_use *use, uint32_t from)
+/* The first operand that may be none, where others stand behind it, or two
+   before it: `cp x /etc/y $OPTS`. 0: there is none. */
+static uint32_t find_none(const struct ab_use *use)
 {
-	while (from < use->count && use->words[from].hole_count)
-		from++;
-	return from < use->count;
+	uint32_t known = 0;
+
+	for (uint32_t i = use->base[use->program->depth];
+	     i < use->operand_count; i++) {
+		uint32_t at = use->operands[i], next = at + 1;
+
+		if (!may_be_none(&use->words[at])) {
+			known++;
+			continue;
+		}
+		while (next < use->count && use->words[next].hole_count)
+			next++;
+		return next < use->count || known > 1 ? at : 0;
+	}
+	return 0;
 }
 
 void ab_run_without(struct ab_check *c, const struct ab_use *use)
 {
-	uint32_t base = use->base[use->program->depth], at;
 	bool was_again = c->is_again, was_perhaps = c->is_perhaps;
+	uint32_t at = c->left_out < MAX_LEFT_OUT ? find_none(use) : 0;
 	ab_guard_command *told = c->told;
 	struct ab_word *all;
 
-	at = base < use->operand_count ? use->operands[base] : use->count;
-	if (at + 1 >= use->count || c->left_out == MAX_LEFT_OUT ||
-	    !may_be_none(&use->words[at]) || !has_more(use, at + 1) ||
-	    !(all = ab_check_alloc(c, use->count * sizeof(*all))))
+	if (!at || !(all = ab_check_alloc(c, use->count * sizeof(*all))))
 		return;
 	memcpy(all, use->words, at * sizeof(*all));
 	memcpy(all + at, use->words + at + 1,
