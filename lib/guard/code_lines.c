@@ -205,6 +205,47 @@ static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
 	return n;
 }
 
+/* Where the group in braces ends that begins there; or len. */
+static uint32_t brace_end(const struct ab_word *w, uint32_t at)
+{
+	uint32_t depth = 0;
+
+	for (; at < w->len; at++) {
+		if (w->text[at] == '\'')
+			return w->len;
+		depth += w->text[at] == '{';
+		depth -= w->text[at] == '}';
+		if (!depth)
+			return at;
+	}
+	return w->len;
+}
+
+/* exec sh -c {rm -rf x}: what braces hold is one word, as in quotes; of
+   system {rm -rf x} it is the command, and behind {*} it is words. */
+static void quote_braces(struct ab_check *c, struct ab_word *w)
+{
+	char *text = ab_check_alloc(c, w->len + 1);
+	bool is_split = false;
+
+	if (!text || !memchr(w->text, '{', w->len))
+		return;
+	memcpy(text, w->text, w->len);
+	for (uint32_t i = 0, end; i < w->len; i++) {
+		if (text[i] != '{' || (i && text[i - 1] != ' '))
+			continue;
+		end = brace_end(w, i);
+		if (end == w->len || (!i && end + 1 == w->len))
+			break;
+		text[i] = text[end] = is_split ? ' ' : '\'';
+		is_split = end == i + 2 && text[i + 1] == '*';
+		if (is_split)
+			memset(text + i, ' ', 3);
+		i = end;
+	}
+	w->text = text;
+}
+
 /* syscmd(COMMAND) and esyscmd of m4, in whatever quotes. */
 static void check_m4_calls(struct ab_check *c, const struct ab_word *text)
 {
@@ -292,8 +333,13 @@ void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 
 			at = colon ? (uint32_t)(colon - line) + 1 : 0;
 		}
-		if (at && ab_word_slice(c, text, i + at, n - at, &w))
-			ab_check_script(c, &w, true, NULL, 0, NULL);
+		if (!at || !ab_word_slice(c, text, i + at, n - at, &w)) {
+			i = stop + 1;
+			continue;
+		}
+		if (is_tcl)
+			quote_braces(c, &w);
+		ab_check_script(c, &w, true, NULL, 0, NULL);
 		i = stop + 1;
 	}
 }
