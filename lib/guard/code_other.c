@@ -125,6 +125,28 @@ static bool names_program(const struct ab_code *k, const struct ab_word *w)
 	return first.len && ab_names_program(k->c, &first);
 }
 
+static bool is_shell(const struct ab_word *w)
+{
+	static const char *const names[] = { "sh", "bash", "zsh", "dash" };
+	struct ab_word name = *w;
+	uint32_t base = ab_name_base(w);
+
+	name.text += base;
+	name.len -= base;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(&name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* -c, -lc: the next is a text for the shell. */
+static bool takes_text(const struct ab_word *w)
+{
+	return w->len > 1 && *w->text == '-' && w->text[1] != '-' &&
+	       w->text[w->len - 1] == 'c';
+}
+
 /* The string with those behind it, as one line. */
 static void run_joined(struct ab_code *k, struct ab_lexer x,
 		       const struct ab_word *w)
@@ -133,6 +155,7 @@ static void run_joined(struct ab_code *k, struct ab_lexer x,
 	struct ab_word all = { .text = line, .len = w->len, .span = w->span };
 	struct ab_word more;
 	struct ab_token t;
+	bool is_text = false;
 
 	if (!line || !is_plain(w) || w->len >= MAX_LINE)
 		return;
@@ -144,8 +167,14 @@ static void run_joined(struct ab_code *k, struct ab_lexer x,
 		if (t.kind != AB_TOKEN_STRING)
 			continue;
 		i++;
-		if (!ab_code_word(k, &t, &more) || !is_plain(&more) ||
-		    all.len + more.len + 1 >= MAX_LINE)
+		if (!ab_code_word(k, &t, &more))
+			break;
+		if (is_text) {
+			ab_check_script(k->c, &more, true, NULL, 0, NULL);
+			return;
+		}
+		is_text = is_shell(w) && takes_text(&more);
+		if (!is_plain(&more) || all.len + more.len + 1 >= MAX_LINE)
 			break;
 		line[all.len++] = ' ';
 		memcpy(line + all.len, more.text, more.len);
