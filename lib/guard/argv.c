@@ -872,7 +872,9 @@ static void here(struct ab_check *c, const struct ab_use *use,
 	struct ab_word w = { .text = name, .len = (uint32_t)strlen(name),
 			     .span = use->words[0].span };
 
-	if (role->select != AB_SEL_FILE || put_module(c, use, &w))
+	if (role->select == AB_SEL_FILE && memchr(name, '*', w.len))
+		ab_file_named(c, use, role, name, fn);
+	else if (role->select != AB_SEL_FILE || put_module(c, use, &w))
 		fn(c, use, role, &w);
 }
 

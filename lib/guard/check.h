@@ -142,6 +142,7 @@ struct ab_check {
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
 	uint8_t left_out; /* words of the command at hand that may be none */
+	bool is_reading_named; /* files that a tool finds by their names */
 	bool is_again;	 /* the same command in another directory */
 	bool is_perhaps; /* a text that it runs is one of several */
 	bool is_linked;	 /* paths lead through the links of the text */

@@ -228,7 +228,8 @@ static bool is_statement(const struct ab_code *k, const struct ab_word *w)
 		if (w->len > n && !strncasecmp(w->text, verbs[i], n))
 			return (k->lang == AB_JS &&
 				!(k->modules & AB_MODULE_COMMANDS)) ||
-			       is_simple(w);
+			       /* go: no Exec has a shell */
+			       k->lang == AB_OTHER || is_simple(w);
 	}
 	return false;
 }
@@ -295,8 +296,9 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		return;
 	/* $db->exec("..."), db.exec("..."); no base has an execSync */
 	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
-	    (k->lang & (AB_RUBY | AB_PHP | AB_JS)) &&
-	    ab_code_is_text(k, t, "exec")) {
+	    (((k->lang & (AB_RUBY | AB_PHP | AB_JS)) &&
+	      ab_code_is_text(k, t, "exec")) ||
+	     (k->lang == AB_OTHER && ab_code_is_text(k, t, "Exec")))) {
 		ab_check_text(k->c, "sql", &a->words[0]);
 		if (is_statement(k, &a->words[0]))
 			return;

@@ -258,6 +258,10 @@ void ab_dump_tell(struct ab_check *c);
 bool ab_file_is_only_parsed(struct ab_check *c, const struct ab_word *path);
 
 /* --- files_run.c --- */
+/* file:test_*.py: each file of the text with such a name, wherever it is. */
+void ab_file_named(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role, const char *name,
+		   ab_role_fn *fn);
 /* The next file that the text wrote and that could be run, from *i on. */
 bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path);
 /* The bit of the name under which a file is loaded as a module. */

@@ -352,6 +352,45 @@ bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path)
 	return false;
 }
 
+/* go run, whose program runs go build: those files were read. */
+static bool is_inside(const struct ab_check *c, const struct ab_program *p)
+{
+	size_t n = strcspn(p->name, "/");
+
+	if (c->is_reading_named)
+		return true;
+	for (const struct ab_chain *k = c->chain; k; k = k->up) {
+		if (strcspn(k->name, "/") == n && !memcmp(k->name, p->name, n))
+			return true;
+	}
+	return false;
+}
+
+void ab_file_named(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role, const char *name,
+		   ab_role_fn *fn)
+{
+	const char *star = strchr(name, '*');
+	uint32_t from = (uint32_t)(star - name);
+	uint32_t behind = (uint32_t)strlen(star + 1);
+
+	if (is_inside(c, use->program))
+		return;
+	c->is_reading_named = true;
+	for (uint32_t i = 0; i < c->written_count; i++) {
+		const char *path = c->written[i] + sizeof(AB_FILE_PREFIX) - 1;
+		struct ab_word w = { .text = path, .span = use->words[0].span,
+				     .len = (uint32_t)strlen(path) };
+		const char *base = path + ab_name_base(&w);
+		size_t n = strlen(base);
+
+		if (n >= from + behind && !memcmp(base, name, from) &&
+		    !memcmp(base + n - behind, star + 1, behind))
+			fn(c, use, role, &w);
+	}
+	c->is_reading_named = false;
+}
+
 /* Where the end of the name begins that says of what kind it is; or len. */
 static uint32_t without_end(const char *s, uint32_t len)
 {
