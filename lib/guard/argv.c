@@ -825,12 +825,18 @@ bool ab_has_path(const struct ab_use *use)
 	return false;
 }
 
-/* `run file:Makefile` says nothing where the text has put no file anywhere. */
-static inline bool is_idle(const struct ab_check *c, const struct ab_role *role)
+/* `run file:Makefile` says nothing where the text has put no file anywhere, and
+   no rule is about such a name there. */
+static inline bool is_idle(struct ab_check *c, const struct ab_role *role)
 {
-	return role->select == AB_SEL_FILE && role->kind == AB_ROLE_RUN &&
-	       !c->has_files && !c->trees &&
-	       !c->pack->path_links[AB_ROLE_RUN];
+	struct ab_word w;
+
+	if (role->select != AB_SEL_FILE || role->kind != AB_ROLE_RUN ||
+	    c->has_files || c->trees)
+		return false;
+	w = (struct ab_word){ .text = role->text,
+			      .len = (uint32_t)strlen(role->text) };
+	return !c->pack->path_links[AB_ROLE_RUN] || ab_path_is_near(c, &w);
 }
 
 /* file:%.py: the first operand, a module, stands for the %. */
