@@ -538,7 +538,8 @@ static void operand(struct scan *s, const struct ab_word *w)
 		return;
 	if (AB_UNLIKELY(may_be_value(s)) && u->operand_count < 64)
 		u->doubtful |= UINT64_C(1) << u->operand_count;
-	if (AB_UNLIKELY(u->program->help & AB_HELP_WORD) && asks_by_word(s, w))
+	if (AB_UNLIKELY(u->program->help & AB_HELP_WORD) && !w->hole_count &&
+	    asks_by_word(s, w))
 		u->is_help = true;
 	u->operands[u->operand_count++] = s->i;
 	if (sub) {
@@ -611,6 +612,20 @@ static void end_options(struct scan *s)
 	s->is_ended = s->use->program->style != AB_STYLE_LONG;
 }
 
+/* ${X:---dry-run} is another option where X is set: nothing is excused by
+   it. */
+static void likely_option(struct scan *s, const struct ab_word *w)
+{
+	uint64_t before = s->use->options;
+	bool was_help = s->use->is_help;
+
+	option_word(s, w);
+	if (w->holes->at < 2 || w->holes->at < ab_seek(w->text, w->len, '=')) {
+		s->use->doubted |= s->use->options & ~before;
+		s->use->is_help = was_help;
+	}
+}
+
 static void one_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -639,10 +654,14 @@ static void one_word(struct scan *s, const struct ab_word *w)
 	if (w->len == 1 && lone_dash(s, w))
 		return;
 	if (w->len == 2 && *w->text == '-' && w->text[1] == '-') {
-		end_options(s);
+		if (!w->hole_count)
+			end_options(s);
 		return;
 	}
-	option_word(s, w);
+	if (AB_UNLIKELY(w->hole_count))
+		likely_option(s, w);
+	else
+		option_word(s, w);
 }
 
 /* What the next word is that does not begin like an option: an operand and
