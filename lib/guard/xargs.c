@@ -360,6 +360,8 @@ static void run_arg_file(struct ab_check *c, const struct ab_use *use,
 	c->in_is_loose = text && ab_file_is_loose(c, path);
 	run_input(c, &own, words, count);
 	c->in_is_loose = was;
+	if (use->has_stdin)
+		ab_run_words(c, use, words, count);
 }
 
 void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
