@@ -13,6 +13,7 @@
 #include "guard/command.h"
 
 #define MAX_LEFT_OUT 3 /* words that are left out one after the other */
+#define HARMFUL	     (AB_TAINT_REMOTE | AB_TAINT_DECODE)
 
 /* $OPTS, "$@": none, or many. */
 static bool may_be_none(const struct ab_word *w)
@@ -22,7 +23,8 @@ static bool may_be_none(const struct ab_word *w)
 }
 
 /* The first operand that may be none, where others stand behind it, or two
-   before it: `cp x /etc/y $OPTS`. 0: there is none. */
+   before it: `cp x /etc/y $OPTS`; alone where stdin is harmful: `sh $OPTS`. 0:
+   there is none. */
 static uint32_t find_none(const struct ab_use *use)
 {
 	uint32_t known = 0;
@@ -37,7 +39,8 @@ static uint32_t find_none(const struct ab_use *use)
 		}
 		while (next < use->count && use->words[next].hole_count)
 			next++;
-		return next < use->count || known > 1 ? at : 0;
+		return next < use->count || known > 1 ||
+			       (!known && use->in_taint & HARMFUL) ? at : 0;
 	}
 	return 0;
 }
@@ -45,20 +48,26 @@ static uint32_t find_none(const struct ab_use *use)
 void ab_run_without(struct ab_check *c, const struct ab_use *use)
 {
 	bool was_again = c->is_again, was_perhaps = c->is_perhaps;
-	uint32_t at = c->left_out < MAX_LEFT_OUT ? find_none(use) : 0;
+	uint32_t at = c->left_out < MAX_LEFT_OUT ? find_none(use) : 0, n = at;
 	ab_guard_command *told = c->told;
 	struct ab_word *all;
 
 	if (!at || !(all = ab_check_alloc(c, use->count * sizeof(*all))))
 		return;
 	memcpy(all, use->words, at * sizeof(*all));
-	memcpy(all + at, use->words + at + 1,
-	       (use->count - at - 1) * sizeof(*all));
+	/* the last time all the others go as well */
+	for (uint32_t i = at + 1; i < use->count; i++) {
+		if (c->left_out + 1 < MAX_LEFT_OUT ||
+		    !may_be_none(&use->words[i]))
+			all[n++] = use->words[i];
+	}
 	/* what it runs is perhaps not run, and may have been pushed */
 	c->is_again = c->is_perhaps = true;
 	c->told = NULL;
 	c->left_out++;
-	ab_check_words(c, all, use->count - 1, 0, NULL, false);
+	/* what else is not known of stdin may be read by the word */
+	ab_check_words(c, all, n, use->in_taint & HARMFUL, use->in_text,
+		       use->in_text || use->in_taint & HARMFUL);
 	c->left_out--;
 	c->told = told;
 	c->is_again = was_again;
