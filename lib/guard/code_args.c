@@ -342,9 +342,12 @@ static bool is_behind_mode(const struct ab_code *k, const struct ab_args *a,
 			   const struct ab_token *t)
 {
 	const char *s = k->text->text;
+	uint32_t end = a->number_token.at + a->number_token.len;
 
+	/* 0o700 | 63 is one number */
 	return a->number_token.len > 2 && s[a->number_token.at] == '0' &&
-	       (t->len < 3 || s[t->at] != '0');
+	       (t->len < 3 || s[t->at] != '0') && end < t->at &&
+	       memchr(s + end, ',', t->at - end);
 }
 
 /* A token of the arguments that is no bracket. */

@@ -169,19 +169,43 @@ static void open_call(struct ab_code *k, struct ab_args *a)
 	k->c->out_taint |= AB_TAINT_FILE;
 }
 
-/* 511 is 0777: the mode of a number that has no prefix. */
-static bool decimal_mode(struct ab_code *k, struct ab_word *w)
+/* A digit, or 16. */
+static uint32_t digit_of(char ch)
 {
+	return ch >= '0' && ch <= '9'	? (uint32_t)(ch - '0') :
+	       ch >= 'a' && ch <= 'f'	? (uint32_t)(ch - 'a') + 10 :
+	       ch >= 'A' && ch <= 'F'	? (uint32_t)(ch - 'A') + 10 :
+					  16;
+}
+
+/* 511, 0x1ff and 0o7_77 are 0777; false: it is no number, or is written so. */
+static bool number_mode(struct ab_code *k, struct ab_word *w)
+{
+	bool has_zero = w->len > 2 && *w->text == '0';
+	char mark = has_zero ? (char)(w->text[1] | 0x20) : 0;
+	uint32_t radix = mark == 'x'		   ? 16 :
+			 mark == 'b'		   ? 2 :
+			 w->len && *w->text != '0' ? 10 :
+						     8;
+	bool is_other = radix != 8;
 	uint32_t value = 0;
 	char *octal;
 
-	for (uint32_t i = 0; i < w->len; i++) {
-		if (w->text[i] < '0' || w->text[i] > '9')
+	for (uint32_t i = mark && memchr("xbo", mark, 3) ? 2 : 0; i < w->len;
+	     i++) {
+		uint32_t digit = digit_of(w->text[i]);
+
+		is_other |= w->text[i] == '_';
+		if (w->text[i] == '_')
+			continue;
+		if (digit >= radix)
 			return false;
-		value = value * 10 + (uint32_t)(w->text[i] - '0');
+		value = value * radix + digit;
 		if (value > 07777)
 			return false;
 	}
+	if (!is_other)
+		return false;
 	octal = ab_check_alloc(k->c, 4);
 	if (!octal)
 		return false;
@@ -205,9 +229,9 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 	else if (!a->number_token.len ||
 		 !ab_code_word(k, &a->number_token, &words[1]))
 		return;
-	/* 0o777 and 0777 are 777 */
-	bool is_decimal = a->number_token.len && *words[1].text != '0';
+	struct ab_word number = words[1];
 
+	/* 0o777 and 0777 are 777 */
 	while (words[1].len > 1 && memchr("0oO", words[1].text[0], 3)) {
 		words[1].text++;
 		words[1].len--;
@@ -218,8 +242,16 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 	words[0].span = words[1].span;
 	/* who writes 777 for a decimal number means the octal one */
 	ab_check_words(k->c, words, 3, 0, NULL, false);
-	if (is_decimal && decimal_mode(k, &words[1]))
+	if (a->number_token.len && number_mode(k, &number)) {
+		words[1] = number;
 		ab_check_words(k->c, words, 3, 0, NULL, false);
+	}
+	/* chmod("x", int("777", 8)) */
+	if (a->number_token.len && a->count > 1 && !is_behind &&
+	    a->words[1].len && digit_of(*a->words[1].text) < 8) {
+		words[1] = a->words[1];
+		ab_check_words(k->c, words, 3, 0, NULL, false);
+	}
 }
 
 /* Addresses of files are files: file:///x, php://filter/y/resource=x. */
@@ -508,7 +540,8 @@ static bool narrow_deep(struct ab_code *k, const struct ab_word *w)
 	uint32_t at = stars ? (uint32_t)(stars - w->text) : 0;
 	struct ab_word dir = { .text = ".", .len = 1, .span = w->span };
 
-	if (!stars || w->hole_count ||
+	/* .git** is no more than .git* */
+	if (!stars || w->hole_count || (at && stars[-1] != '/') ||
 	    (at && !ab_word_slice(k->c, w, 0, at > 1 ? at - 1 : 1, &dir)))
 		return false;
 	ab_code_narrow_walk(k, &dir, false);
