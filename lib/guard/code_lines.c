@@ -63,6 +63,35 @@ static void tcl_text(struct ab_check *c, const struct ab_word *text,
 	}
 }
 
+/* What stands in quotes or braces from open on, up to *stop, as the program is
+   sent it, up to what a variable or a command gives. */
+static bool sent_text(struct ab_check *c, const char *open, const char *end,
+		      const char **stop, struct ab_word *w)
+{
+	bool is_quote = *open == '"', is_cut = false;
+	const char *at = open + 1;
+	uint32_t depth = 1, n = 0;
+	char *text;
+
+	while (at < end && (depth += !is_quote && *at == '{') &&
+	       (depth -= *at == (is_quote ? '"' : '}')))
+		at += *at == '\\' && at + 1 < end ? 2 : 1;
+	*stop = at;
+	text = ab_check_alloc(c, (size_t)(at - open));
+	for (const char *s = open + 1; text && s < at && !is_cut; s++) {
+		char ch = *s;
+
+		is_cut = is_quote && (ch == '$' || ch == '[');
+		if (is_quote && ch == '\\' && s + 1 < at)
+			ch = memchr("rn", *++s, 2) ? '\n' : *s;
+		if (!is_cut)
+			text[n++] = ch;
+	}
+	w->text = text;
+	w->len = n;
+	return text && n;
+}
+
 /* send "rm x\r": what expect types into what it has spawned. What a variable or
    a command gives is an answer, and not known. */
 static void tcl_keys(struct ab_check *c, const struct ab_word *text,
@@ -70,28 +99,18 @@ static void tcl_keys(struct ab_check *c, const struct ab_word *text,
 {
 	static const char call[] = "send ";
 	const char *end = text->text + from + n, *at = text->text + from;
-	struct ab_word w;
 
 	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
 		bool is_call = at == text->text ||
-			       memchr(" \t\n[{;", at[-1], 6);
-		const char *open, *stop;
+			       memchr(" \t\n[{;_", at[-1], 7);
+		struct ab_word w = { .span = text->span };
 
 		at += sizeof(call) - 1;
-		open = memchr(at, '"', (size_t)(end - at));
-		stop = open ? memchr(open + 1, '"', (size_t)(end - open) - 1)
-			    : NULL;
-		if (!stop)
-			return;
-		at = stop;
-		n = (uint32_t)(stop - ++open);
-		while (n > 1 && open[n - 2] == '\\' &&
-		       memchr("rn", open[n - 1], 2))
-			n -= 2;
-		if (is_call && n && !memchr(open, '$', n) &&
-		    !memchr(open, '[', n) &&
-		    ab_word_slice(c, text, (uint32_t)(open - text->text), n,
-				  &w))
+		if (!is_call)
+			continue;
+		while (at < end && !memchr("\"{;", *at, 3))
+			at++;
+		if (at < end && *at != ';' && sent_text(c, at, end, &at, &w))
 			ab_check_script(c, &w, true, NULL, 0, NULL);
 	}
 }
@@ -205,14 +224,15 @@ static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
 	return n;
 }
 
-/* Where the group in braces ends that begins there; or len. */
-static uint32_t brace_end(const struct ab_word *w, uint32_t at)
+/* Where the group ends that begins there, in braces or quotes; or len. */
+static uint32_t group_end(const struct ab_word *w, uint32_t at)
 {
 	uint32_t depth = 0;
 
+	if (w->text[at] == '"')
+		return at + 1 + (uint32_t)ab_seek(w->text + at + 1,
+						  w->len - at - 1, '"');
 	for (; at < w->len; at++) {
-		if (w->text[at] == '\'')
-			return w->len;
 		depth += w->text[at] == '{';
 		depth -= w->text[at] == '}';
 		if (!depth)
@@ -225,25 +245,44 @@ static uint32_t brace_end(const struct ab_word *w, uint32_t at)
    system {rm -rf x} it is the command, and behind {*} it is words. */
 static void quote_braces(struct ab_check *c, struct ab_word *w)
 {
-	char *text = ab_check_alloc(c, w->len + 1);
-	bool is_split = false;
+	char *text = memchr(w->text, '{', w->len)
+			     ? ab_check_alloc(c, 4 * (size_t)w->len + 1) : NULL;
+	bool is_split = false, is_open = false; /* a group has no end */
+	uint32_t n = 0;
 
-	if (!text || !memchr(w->text, '{', w->len))
-		return;
-	memcpy(text, w->text, w->len);
-	for (uint32_t i = 0, end; i < w->len; i++) {
-		if (text[i] != '{' || (i && text[i - 1] != ' '))
+	for (uint32_t i = 0, end; text && i < w->len; i++) {
+		char ch = w->text[i];
+		bool is_group = is_split ? ch == '{' || ch == '"' :
+				ch == '{' && (!i || w->text[i - 1] == ' ');
+
+		end = is_group && !is_open ? group_end(w, i) : w->len;
+		is_open |= is_group && end == w->len;
+		is_group &= end < w->len && (i || end + 1 < w->len);
+		if (!is_group) {
+			text[n++] = ch;
+			is_split = false;
 			continue;
-		end = brace_end(w, i);
-		if (end == w->len || (!i && end + 1 == w->len))
-			break;
-		text[i] = text[end] = is_split ? ' ' : '\'';
-		is_split = end == i + 2 && text[i + 1] == '*';
-		if (is_split)
-			memset(text + i, ' ', 3);
+		}
+		bool is_mark = end == i + 2 && w->text[i + 1] == '*';
+
+		text[n++] = is_split || is_mark ? ' ' : '\'';
+		for (i++; i < end && !is_mark; i++) {
+			text[n++] = w->text[i];
+			if (w->text[i] == '\'' && !is_split) {
+				memcpy(text + n, "\\''", 3);
+				n += 3;
+			}
+		}
+		text[n++] = is_split || is_mark ? ' ' : '\'';
+		is_split = is_mark;
 		i = end;
 	}
+	if (!text)
+		return;
 	w->text = text;
+	w->len = n;
+	w->map = NULL;
+	w->map_count = 0;
 }
 
 /* syscmd(COMMAND) and esyscmd of m4, in whatever quotes. */
