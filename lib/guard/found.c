@@ -24,6 +24,7 @@ static bool fold_name(struct ab_check *c, struct ab_word *name)
 		text[i] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
 	}
 	name->text = text ? text : "";
+	name->len = text ? name->len : 0;
 	name->map = NULL;
 	name->map_count = 0;
 	return text;
