@@ -394,6 +394,20 @@ static bool has_begun(const struct scan *s)
 	       (u->value_count || u->operand_count > u->base[p->depth]);
 }
 
+/* pwsh -EnC: it takes its options in whatever letters. */
+static bool folded_option(struct scan *s, const struct ab_word *w)
+{
+	struct ab_word low = *w;
+	char *text = s->use->program->style == AB_STYLE_FIRST
+			     ? ab_check_alloc(s->c, w->len + 1) : NULL;
+
+	for (uint32_t i = 0; text && i < w->len; i++)
+		text[i] = w->text[i] >= 'A' && w->text[i] <= 'Z'
+				  ? (char)(w->text[i] | 0x20) : w->text[i];
+	low.text = text;
+	return text && long_option(s, &low, 1);
+}
+
 static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -418,7 +432,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		uint64_t before = s->use->options;
 		uint32_t values = s->use->value_count;
 
-		if (!long_option(s, w, 1)) {
+		if (!long_option(s, w, 1) && !folded_option(s, w)) {
 			if (p->style != AB_STYLE_FIRST && w->text[1] != '-')
 				short_options(s, w, 1);
 			else if (!memchr(w->text, '=', w->len))
