@@ -145,6 +145,9 @@ void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f)
 			s->public.value = ab_builtin_proc_text(&r->target);
 		s->is_unknown = r->fd == 0 && !s->public.value;
 	}
+	if (f->inner.out != f->place.out &&
+	    ab_redirs_may_reach(f->scope.redirs, f->scope.redir_count))
+		f->inner.out = f->place.out;
 	if (f->inner.in && f->cmd && f->cmd->kind == CMD_SELECT)
 		f->inner.in->value = NULL;
 }

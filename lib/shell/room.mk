@@ -23,6 +23,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/parse.c lib/shell/parser.h \
 	lib/shell/parse_compound.c \
 	lib/shell/parse_simple.c \
+	lib/shell/redirect.c \
 	lib/shell/run.c \
 	lib/shell/scan.h \
 	lib/shell/shell.h lib/shell/tree.h \

@@ -30,61 +30,11 @@ static inline void put_text(const unsigned char *text, const struct word *w,
 	out->is_quoted = w->parts;
 }
 
-static inline void put_exact(const struct ab_shell_tree *tree,
-			     const struct word *w, struct ab_word *out)
+void ab_visit_exact(const struct ab_shell_tree *tree, const struct word *w,
+		    struct ab_word *out)
 {
 	put_text(tree->text, w, out);
 	out->span = ab_tree_span(tree, out->span.begin, out->span.end);
-}
-
-uint32_t ab_visit_redirs(struct ab_shell_run *run,
-			 const struct ab_shell_tree *tree,
-			 const struct cmd *cmd, struct ab_shell_redir **out)
-{
-	uint32_t count = 0;
-	struct ab_shell_redir *all;
-
-	*out = NULL;
-	for (const struct redir *r = cmd->redirs; r; r = r->next)
-		count++;
-	if (!count || !(all = ab_run_low(run, count * sizeof(*all))))
-		return 0;
-	*out = all;
-	for (const struct redir *r = cmd->redirs; r; r = r->next, all++) {
-		uint32_t end = r->target.end > r->begin ? r->target.end :
-							  r->begin;
-
-		all->kind = (enum ab_redir_kind)r->kind;
-		all->fd = r->fd;
-		all->is_quoted = r->is_quoted;
-		all->span = ab_tree_span(tree, r->begin, end);
-		if (r->tree) {
-			ab_expand_one(run, r->tree, r->tree->word, EXPAND_ONE,
-				      &all->target);
-		} else if (r->kind == AB_REDIR_HERE_DOC) {
-			memset(&all->target, 0, sizeof(all->target));
-			all->target.text = (const char *)tree->text + r->body;
-			all->target.len = r->body_end - r->body;
-			all->target.span =
-				ab_tree_span(tree, r->body, r->body_end);
-		} else if (ab_tree_is_exact(&r->target)) {
-			put_exact(tree, &r->target, &all->target);
-		} else {
-			ab_expand_one(run, tree, &r->target,
-				      r->kind == AB_REDIR_HERE_STRING ?
-					      EXPAND_ONE :
-					      EXPAND_PATTERN,
-				      &all->target);
-		}
-		/* >& and <& with a name mean a file */
-		if (r->kind == AB_REDIR_DUP_OUT &&
-		    all->target.hole_count == 0 && all->target.len &&
-		    all->target.text[0] != '-' &&
-		    !(ab_shell_name[(unsigned char)all->target.text[0]] &
-		      AB_DIGIT))
-			all->kind = AB_REDIR_WRITE_BOTH;
-	}
-	return count;
 }
 
 /* (...) of an assignment. */
@@ -273,7 +223,7 @@ static void expand_command(struct ab_shell_run *run,
 	for (const struct word *w = name; w; w = w->next) {
 		has_list |= w->flags & WORD_ARRAY;
 		if (ab_tree_is_exact(w) && argv.count < argv.room)
-			put_exact(tree, w, &argv.words[argv.count++]);
+			ab_visit_exact(tree, w, &argv.words[argv.count++]);
 		else
 			ab_expand_word(run, tree, w,
 				       w->assign && has_name &&
@@ -564,10 +514,13 @@ static void command_done(struct ab_shell_run *run,
 			      ab_builtin_behind(c, &at) == AB_BUILTIN_EVAL);
 	}
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
-	    !redirects(c, 1) && (c->argc || c->redir_count))
-		ab_run_write(run, c->place.out,
-			     c->output	? c->output :
-					  run->output);
+	    (c->argc || c->redir_count)) {
+		if (!redirects(c, 1))
+			ab_run_write(run, c->place.out,
+				     c->output ? c->output : run->output);
+		else if (ab_redirs_may_reach(c->redirs, c->redir_count))
+			ab_run_write(run, c->place.out, NULL);
+	}
 	run->output = run->input = NULL;
 	if (c->callee && !skip)
 		visit_callee(run, c);
