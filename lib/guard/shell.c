@@ -396,26 +396,71 @@ static void tell_output(struct ab_check *c, const struct ab_word *argv,
 	ab_shell_tell(c->run, stays);
 }
 
+/* `cd -`, or by way of CDPATH: it says where it is then. */
+static bool says_where(const struct ab_check *c, const struct act *act)
+{
+	for (uint32_t i = 1; i < act->argc; i++) {
+		if (ab_word_equals(&act->argv[i], "-"))
+			return true;
+	}
+	return ab_shell_get(c->run, "CDPATH", 6, NULL) != NULL;
+}
+
+/* `trap -p`, `local`: what there is; `rm -v`: what is done. */
+static bool says_all(const struct act *act, char letter)
+{
+	for (uint32_t i = 1; i < act->argc; i++) {
+		const struct ab_word *w = &act->argv[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    memchr(w->text, letter, w->len))
+			return true;
+	}
+	return act->argc < 2;
+}
+
+/* echo x >&2 */
+static bool is_to_stderr(const struct ab_shell_command *m)
+{
+	bool is = false;
+
+	for (uint32_t i = 0; i < m->redir_count; i++) {
+		const struct ab_shell_redir *r = &m->redirs[i];
+
+		if (r->fd == 2 || r->fd < 0)
+			return false;
+		if (r->fd == 1)
+			is = r->kind == AB_REDIR_DUP_OUT &&
+			     ab_word_equals(&r->target, "2");
+	}
+	return is;
+}
+
 /* Nothing comes from it into what its command writes to. */
-static bool is_mute(const struct ab_shell_command *m, const struct act *act)
+static bool is_mute(const struct ab_check *c, const struct ab_shell_command *m,
+		    const struct act *act)
 {
 	static const uint64_t mute =
-		AB_BUILTIN(BREAK) | AB_BUILTIN(BRACKET) | AB_BUILTIN(CD) |
-		AB_BUILTIN(COLON) | AB_BUILTIN(CONTINUE) | AB_BUILTIN(EXIT) |
-		AB_BUILTIN(FALSE) | AB_BUILTIN(LET) | AB_BUILTIN(LOCAL) |
-		AB_BUILTIN(READ) | AB_BUILTIN(RETURN) | AB_BUILTIN(SHIFT) |
-		AB_BUILTIN(SLEEP) | AB_BUILTIN(TEST) | AB_BUILTIN(TRAP) |
+		AB_BUILTIN(BREAK) | AB_BUILTIN(BRACKET) | AB_BUILTIN(COLON) |
+		AB_BUILTIN(CONTINUE) | AB_BUILTIN(EXIT) | AB_BUILTIN(FALSE) |
+		AB_BUILTIN(LET) | AB_BUILTIN(READ) | AB_BUILTIN(RETURN) |
+		AB_BUILTIN(SHIFT) | AB_BUILTIN(SLEEP) | AB_BUILTIN(TEST) |
 		AB_BUILTIN(TRUE) | AB_BUILTIN(UNSET) | AB_BUILTIN(WAIT) |
-		/* their texts write for themselves */
-		AB_BUILTIN(DOT) | AB_BUILTIN(EVAL) | AB_BUILTIN(SOURCE);
+		/* its text writes for itself, and one that nobody knows is
+		   asked about */
+		AB_BUILTIN(EVAL);
 	static const char *const names[] = { "mkdir", "umask", "rm", "touch" };
 
 	if (!m->argc || (m->callee && !m->callee->is_perhaps) ||
-	    (UINT64_C(1) << act->builtin) & mute)
+	    (UINT64_C(1) << act->builtin) & mute || is_to_stderr(m))
 		return true;
+	if (act->builtin == AB_BUILTIN_CD)
+		return !says_where(c, act);
+	if (act->builtin == AB_BUILTIN_TRAP || act->builtin == AB_BUILTIN_LOCAL)
+		return !says_all(act, 'p');
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (ab_word_equals(&m->argv[0], names[i]))
-			return true;
+			return !says_all(act, 'v');
 	}
 	return m->output && !m->output->len && !m->output->hole_count;
 }
@@ -459,7 +504,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
 		tell_taint(m->place.out, c->out_taint & ~unquoted_by(m),
-			   is_mute(m, act));
+			   is_mute(c, m, act));
 	if (AB_UNLIKELY(m->place.out && m->argc)) {
 		if (!out && !(m->redir_count &&
 			      ab_is_file_input(m->redirs, m->redir_count) &&
