@@ -109,11 +109,11 @@ static void look_for_exports(struct ab_check *c, const struct ab_use *use)
 		use->held->has_exports = true;
 }
 
-/* It reads the text as bash does, whatever `sh` is. */
+/* It reads the text as bash does, whatever `sh` is; zsh's echo is dash's. */
 static bool is_bash(const struct ab_use *use)
 {
 	static const char *const names[] = { "bash", "/bin/bash",
-					     "/usr/bin/bash", "zsh" };
+					     "/usr/bin/bash" };
 
 	for (size_t i = 0; use && use->count && i < AB_ARRAY_LEN(names); i++) {
 		if (ab_word_equals(use->words, names[i]))
@@ -223,13 +223,14 @@ static bool next_line(struct ab_check *c, const struct ab_word *text,
 	return ab_word_slice(c, text, from, stop - from, line);
 }
 
-/* --pipe, --pipepart: what is on stdin goes to the command's. */
+/* --pipe, --pipepart, --spreadstdin: what is on stdin goes to the command's. */
 static bool gives_stdin(const struct ab_use *use, uint32_t first)
 {
 	for (uint32_t i = 1; i < first; i++) {
 		const struct ab_word *w = &use->words[i];
 
-		if (w->len >= 6 && !memcmp(w->text, "--pipe", 6))
+		if (w->len >= 6 && (!memcmp(w->text, "--pipe", 6) ||
+				    !memcmp(w->text, "--spre", 6)))
 			return true;
 	}
 	return false;
