@@ -214,15 +214,26 @@ static bool any_looked_for(const struct ab_check *c, const struct ab_word *dir)
 	return is_any;
 }
 
+static bool is_in_worktree(struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_known_path *root = &c->place->root;
+	uint32_t len;
+	const char *path = root->text ? ab_path_text(c, w, &len) : NULL;
+
+	return path && len >= root->len &&
+	       !memcmp(path, root->text, root->len) &&
+	       (len == root->len || path[root->len] == '/');
+}
+
 /* Nothing but a directory is called so; and nobody looks into those that are
-   temporary: `cp -r .git /tmp/x/`. */
+   temporary: `cp -r .git /tmp/x/`, unless the worktree is one. */
 static bool is_dir(struct ab_check *c, const struct ab_word *w, bool is_told)
 {
 	uint64_t dirs = AB_CLASS(ROOT) | AB_CLASS(TOP) | AB_CLASS(HOME) |
 			AB_CLASS(PARENT) | AB_CLASS(WORKTREE);
 	uint64_t classes = ab_path_classes(c, w);
 
-	return !(classes & AB_CLASS(TEMP)) &&
+	return (!(classes & AB_CLASS(TEMP)) || is_in_worktree(c, w)) &&
 	       (is_told || (classes & dirs) ||
 		(w->len && memchr("/.", w->text[w->len - 1], 2)));
 }
