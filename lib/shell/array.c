@@ -127,8 +127,11 @@ bool ab_value_is_loose(const struct ab_word *words, uint32_t count)
 	return false;
 }
 
-bool ab_value_is_first(const struct ab_word *words, uint32_t n)
+bool ab_value_is_first(const struct ab_shell_run *run,
+		       const struct ab_word *words, uint32_t n)
 {
+	if (AB_UNLIKELY(run->may_take_none))
+		return !ab_value_is_loose(words, n + 1);
 	for (uint32_t k = 0; k < words[n].hole_count; k++)
 		if (words[n].holes[k].kind == AB_HOLE_FIELDS)
 			return false;
@@ -525,10 +528,11 @@ const struct ab_word *ab_value_element(struct ab_shell_run *run,
 		v->count ? &v->words[v->count - 1] : NULL;
 
 	/* the last that a pattern takes, as the first */
-	if (n == -1 && last && ab_value_is_first(last, 0))
+	if (n == -1 && last && ab_value_is_first(run, last, 0))
 		n = v->count - 1;
 	else if (v->is_loose && (n < 0 || n >= v->count ||
-				 !ab_value_is_first(v->words, (uint32_t)n)))
+				 !ab_value_is_first(run, v->words,
+						    (uint32_t)n)))
 		return NULL;
 	if (n < 0)
 		n += v->count;

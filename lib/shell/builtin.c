@@ -696,7 +696,7 @@ static void effect_alias(struct ab_shell_run *run,
 	}
 }
 
-/* shopt -s localvar_inherit */
+/* shopt -s localvar_inherit, shopt -s nullglob */
 static void effect_shopt(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct ab_shell_command *c,
@@ -704,10 +704,13 @@ static void effect_shopt(struct ab_shell_run *run,
 {
 	(void)tree;
 	(void)c;
-	for (uint32_t i = 1; i < argc; i++)
+	for (uint32_t i = 1; i < argc; i++) {
 		run->may_inherit |= argv[i].hole_count ||
 				    ab_word_equals(&argv[i],
 						   "localvar_inherit");
+		run->may_take_none |= argv[i].hole_count ||
+				      ab_word_equals(&argv[i], "nullglob");
+	}
 }
 
 static const effect_fn effects[] = {

@@ -76,13 +76,14 @@ static const char *name_of(struct ab_shell_run *run, const struct variable *v,
  */
 
 /* A positional parameter, from 1. */
-static const struct ab_word *positional(const struct value *all, uint32_t n)
+static const struct ab_word *positional(const struct ab_shell_run *run,
+					const struct value *all, uint32_t n)
 {
 	static const struct ab_word empty = { .text = "" };
 
 	if (all->kind != VALUE_ARRAY || n == 0 ||
 	    (all->is_loose &&
-	     (n > all->count || !ab_value_is_first(all->words, n - 1))))
+	     (n > all->count || !ab_value_is_first(run, all->words, n - 1))))
 		return NULL;
 	return n <= all->count ? &all->words[n - 1] : &empty;
 }
@@ -108,7 +109,7 @@ static void find_positional(struct expansion *e, const char *text,
 							   NULL;
 		return;
 	}
-	e->word = positional(e->value, n);
+	e->word = positional(e->run, e->value, n);
 	if (e->word && n > e->value->count)
 		e->value = &ab_run_unset;
 }

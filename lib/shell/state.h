@@ -281,6 +281,7 @@ struct ab_shell_run {
 	bool has_acted;	 /* a program ran, or may have */
 	bool may_lack_functions; /* any of them may be undefined again */
 	bool may_inherit; /* a local has the value of what it hides */
+	bool may_take_none; /* a pattern without names is no word */
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t steps;
@@ -388,7 +389,8 @@ const struct value *ab_value_without(struct ab_shell_run *run,
 bool ab_value_is_loose(const struct ab_word *words, uint32_t count);
 /* The field of that number, from 0, is words[n], or the first that its pattern
    takes. */
-bool ab_value_is_first(const struct ab_word *words, uint32_t n);
+bool ab_value_is_first(const struct ab_shell_run *run,
+		       const struct ab_word *words, uint32_t n);
 /* ${a[i]} of an array; NULL: it has none, or nobody knows. */
 const struct ab_word *ab_value_element(struct ab_shell_run *run,
 				       const struct value *v,
