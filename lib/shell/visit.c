@@ -501,19 +501,31 @@ static bool prompt_commands(struct ab_shell_run *run,
 			       const struct part *part)
 {
 	const struct param *param = part->u.param;
+	const char *name = (const char *)f->tree->text + param->name;
 	const struct value *v;
 	bool any = false;
 
 	if (param->op != OP_AT || param->letter != 'P')
 		return false;
-	v = ab_run_value(run, (const char *)f->tree->text + param->name,
-			 param->name_len);
-	for (uint32_t i = 0; v && i < AB_SHELL_ALTERNATIVES; i++) {
+	if (*name == '*' || (ab_shell_name[(unsigned char)*name] & AB_DIGIT))
+		v = ab_run_value(run, "@", 1);
+	else
+		v = ab_run_value(run, name, param->name_len);
+	for (; v; v = v->other) {
 		const struct value *text = v->one ? v->one : v;
 
-		if (text->kind == VALUE_SCALAR)
-			any |= ab_visit_embedded(run, text->words, &f->place);
-		v = v->other;
+		if (!ab_run_is_text(text))
+			continue;
+		for (uint32_t i = 0; i < text->count; i++) {
+			const struct ab_word *w = &text->words[i];
+
+			if (w->len >= run->text_budget) {
+				ab_run_limit(run, "too much text to look at");
+				return any;
+			}
+			run->text_budget -= w->len + 1;
+			any |= ab_visit_embedded(run, w, &f->place);
+		}
 	}
 	return any;
 }
