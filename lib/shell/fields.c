@@ -446,7 +446,7 @@ static void split(struct builder *b, struct segment *s)
 	uint32_t at = 0;
 
 	if (!b->ifs && !ab_run_ifs(b->run, &b->ifs, &b->ifs_len)) {
-		take(b, s->hole ? s : any_fields(b, s));
+		take(b, any_fields(b, s));
 		b->ifs = NULL;
 		return;
 	}

@@ -104,6 +104,30 @@ static struct segment *add_parts(struct expansion *e,
 	return *first;
 }
 
+/* Of a default that nobody knows nothing is likely. */
+static enum ab_hole_kind likely_kind(const struct expansion *e,
+				     const struct ab_word *w)
+{
+	if (w->len || !w->hole_count || e->param->op == OP_OTHER)
+		return AB_HOLE_LIKELY;
+	return e->flags & SEGMENT_QUOTED ? AB_HOLE_BYTES : AB_HOLE_FIELDS;
+}
+
+/* What speaks for the default does not speak for what it may be instead. */
+static struct ab_stream *not_good(const struct expansion *e,
+				  struct ab_stream *origin)
+{
+	struct stream *s;
+
+	if (!origin || !(origin->taint & AB_STREAM_GOOD))
+		return origin;
+	s = ab_run_stream(e->run, AB_STREAM_JOIN, origin->span);
+	if (!s)
+		return NULL;
+	s->public.taint = origin->taint & ~AB_STREAM_GOOD;
+	return &s->public;
+}
+
 struct segment *ab_param_likely(struct expansion *e, struct segment *args)
 {
 	enum likely_split split = split_of(e, args);
@@ -119,10 +143,10 @@ struct segment *ab_param_likely(struct expansion *e, struct segment *args)
 		return add_parts(e, args, origin);
 	ab_param_argument(e, args, EXPAND_ONE, &w);
 	/* "${x:-$(curl y)}": whose output it likely is */
-	for (uint32_t i = 0; !origin && i < w.hole_count; i++)
-		origin = w.holes[i].origin;
-	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
-			     e->name, origin);
+	if (!origin)
+		origin = ab_run_blend(e->run, &w, 1);
+	s = ab_segments_hole(e->run, e->list, likely_kind(e, &w), e->span,
+			     e->name, not_good(e, origin));
 	if (s) {
 		s->text = w.text;
 		s->len = w.len;
