@@ -160,8 +160,10 @@ struct segment *ab_param_likely(struct expansion *e, struct segment *args)
 void ab_param_assign_likely(struct expansion *e, struct segment *s)
 {
 	struct ab_hole hole = { .len = s->len, .span = e->span,
-				.kind = AB_HOLE_LIKELY, .name = e->name,
-				.origin = e->value->origin };
+				.kind = s->hole == AB_HOLE_LIKELY ?
+						AB_HOLE_LIKELY :
+						AB_HOLE_BYTES,
+				.name = e->name, .origin = s->origin };
 	struct ab_word w = { .text = s->text, .len = s->len,
 			     .span = e->span, .holes = &hole,
 			     .hole_count = 1 };
