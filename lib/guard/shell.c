@@ -505,6 +505,9 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	else if (!out && m->place.out)
 		tell_taint(m->place.out, c->out_taint & ~unquoted_by(m),
 			   is_mute(c, m, act));
+	if (AB_UNLIKELY(out && m->place.out) &&
+	    ab_redirs_may_reach(m->redirs, m->redir_count))
+		tell_taint(m->place.out, c->out_taint, false);
 	if (AB_UNLIKELY(m->place.out && m->argc)) {
 		if (!out && !(m->redir_count &&
 			      ab_is_file_input(m->redirs, m->redir_count) &&

@@ -45,6 +45,9 @@ static bool leads_nowhere(struct ab_shell_redir *r)
    file. */
 static bool may_name_stdout(const struct ab_word *w)
 {
+	/* cd /dev/fd; ... >1 */
+	if (w->len == 1 && *w->text == '1')
+		return true;
 	return memmem(w->text, w->len, "stdout", 6) ||
 	       memmem(w->text, w->len, "/fd/", 4) ||
 	       (w->hole_count &&

@@ -170,6 +170,10 @@ struct ab_shell_redir {
 	struct ab_span span; /* from the operator to the target's end */
 };
 
+/* Of those that lead fd 1 elsewhere: that may be where it was, as
+ * `>//dev/stdout` and `3>&1 >&3` are. */
+bool ab_redirs_may_reach(const struct ab_shell_redir *all, uint32_t count);
+
 struct ab_shell_assign {
 	const char *name; /* NUL-terminated; "a" for a[1]=x */
 	uint32_t name_len;

@@ -642,8 +642,6 @@ void ab_visit_exact(const struct ab_shell_tree *tree, const struct word *w,
 uint32_t ab_visit_redirs(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd, struct ab_shell_redir **out);
-/* Of those that lead fd 1 elsewhere: that may be where it was. */
-bool ab_redirs_may_reach(const struct ab_shell_redir *all, uint32_t count);
 void ab_visit_step_words(struct ab_shell_run *run, struct visit_frame *f);
 void ab_visit_step_substitution(struct ab_shell_run *run,
 				struct visit_frame *f);
