@@ -388,6 +388,9 @@ void ab_file_named(struct ab_check *c, const struct ab_use *use,
 		    !memcmp(base + n - behind, star + 1, behind))
 			fn(c, use, role, &w);
 	}
+	/* one of the files that found no room may be it */
+	if (AB_UNLIKELY(c->lost_modules))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, &use->words[0]);
 	c->is_reading_named = false;
 }
 
