@@ -267,7 +267,8 @@ bool ab_find_spares_git(const struct ab_use *use);
 /* w from byte `at`, at most len bytes. */
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out);
-/* Calls fn for each word that a role selects; false: out of memory. */
+
+/* --- argv_role.c --- */
 typedef void ab_role_fn(struct ab_check *c, const struct ab_use *use,
 			const struct ab_role *role, const struct ab_word *w);
 /* The options that surely count, where one of them excuses the command. */
@@ -290,6 +291,7 @@ static inline bool ab_role_applies(const struct ab_use *use,
 	       (role->none < 3 || role->none > 4 ||
 		(n && ab_has_path(use) == (role->none == 3)));
 }
+/* Calls fn for each word that the role means. */
 void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, ab_role_fn *fn);
 

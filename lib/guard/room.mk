@@ -33,6 +33,7 @@ libagentbox_la_SOURCES += \
 # The shell check and its rules.
 libagentbox_la_SOURCES += \
 	lib/guard/argv.c \
+	lib/guard/argv_role.c \
 	lib/guard/bytes.c \
 	lib/guard/check.h \
 	lib/guard/check_git.c \
