@@ -313,7 +313,7 @@ bool ab_git_names_secret(struct ab_check *c, const struct ab_word *w, size_t at)
 	ab_guard_report *report = c->report;
 	uint32_t taint = c->out_taint;
 	void *user = c->user;
-	bool has = false;
+	bool has = false, was_probe = c->is_probe;
 
 	c->report = on_secret;
 	c->user = &has;
@@ -321,7 +321,7 @@ bool ab_git_names_secret(struct ab_check *c, const struct ab_word *w, size_t at)
 	on_read(c, w, at);
 	c->report = report;
 	c->user = user;
-	c->is_probe = false;
+	c->is_probe = was_probe;
 	c->out_taint = taint;
 	return has;
 }
@@ -336,12 +336,14 @@ static void note_secrets(struct ab_check *c, struct ab_stream *out,
 	struct ab_names *names;
 	uint32_t n = 0;
 
-	for (uint32_t i = 2; i < count && n < AB_MAX_STARTS; i++) {
+	for (uint32_t i = 2; i < count; i++) {
 		size_t at = ab_git_path_in(&words[i]);
 
 		if (at >= words[i].len || (is_object && !at) ||
 		    !ab_git_names_secret(c, &words[i], at))
 			continue;
+		if (ab_found_is_full(c, words, n))
+			break;
 		files[n] = words[i];
 		if (is_object ||
 		    (ab_word_slice(c, &words[i], (uint32_t)at, UINT32_MAX,

@@ -196,6 +196,15 @@ static bool is_in_home(struct ab_check *c, const struct ab_word *start,
 	return false;
 }
 
+bool ab_found_is_full(struct ab_check *c, const struct ab_word *word,
+		      uint32_t n)
+{
+	if (AB_LIKELY(n < AB_MAX_STARTS))
+		return false;
+	ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, word);
+	return true;
+}
+
 /* What is found of the name from there on. */
 void ab_found_add(struct ab_check *c, const struct ab_word *start,
 		      const struct ab_word *name,
@@ -228,11 +237,8 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 		if (is_any && !next_name(c, use, &next, &name) && n)
 			break;
 		do {
-			if (n == AB_MAX_STARTS) {
-				ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK,
-					       use->words);
+			if (ab_found_is_full(c, use->words, n))
 				return n;
-			}
 			ab_found_add(c, i < use->operand_count ?
 					     &use->words[use->operands[i]] :
 					     &here,
@@ -342,7 +348,7 @@ uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
 	bool is_first = true;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < use->value_count && n < AB_MAX_STARTS; i++) {
+	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
 		const struct ab_word *w = &use->words[v->word];
 
@@ -355,7 +361,8 @@ uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
 		if (is_first)
 			ab_found_name(c, use, &name);
 		is_first = false;
-		if (!spell_path(c, use, &path, &name, &out[n]))
+		if (ab_found_is_full(c, use->words, n) ||
+		    !spell_path(c, use, &path, &name, &out[n]))
 			break;
 		n += ab_found_is_special(c, &out[n]);
 	}

@@ -20,6 +20,9 @@ bool ab_found_is_pattern(const struct ab_word *w);
 bool ab_found_file(struct ab_check *c, const struct ab_word *start,
 		   const struct ab_word *name, bool is_pattern,
 		   struct ab_word *out);
+/* There is no room behind n names: the rest is asked about. */
+bool ab_found_is_full(struct ab_check *c, const struct ab_word *word,
+		      uint32_t n);
 /* What is found of the name from there on, behind *n words. */
 void ab_found_add(struct ab_check *c, const struct ab_word *start,
 		  const struct ab_word *name,

@@ -627,6 +627,17 @@ static void env_entry(struct ab_check *c, uint32_t at, const char *name,
 	}
 }
 
+static bool is_named(const char *const *names, size_t count, const char *name,
+		     uint32_t len)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (names[i][0] == *name && strlen(names[i]) == len &&
+		    ab_same(names[i], name, len))
+			return true;
+	}
+	return false;
+}
+
 /* A variable whose value somebody runs as a command. */
 static bool is_command_variable(const char *name, uint32_t len)
 {
@@ -645,12 +656,7 @@ static bool is_command_variable(const char *name, uint32_t len)
 	/* most names end otherwise */
 	if (!len || !memchr("RLNETDH", name[len - 1], 7))
 		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (names[i][0] == *name && strlen(names[i]) == len &&
-		    ab_same(names[i], name, len))
-			return true;
-	}
-	return false;
+	return is_named(names, AB_ARRAY_LEN(names), name, len);
 }
 
 /* The same, and mostly the name of a compiler, wherever that may be: what make
@@ -666,12 +672,7 @@ static bool is_compiler_variable(const char *name, uint32_t len,
 	if (value->hole_count || len < 2 || len > 13 ||
 	    !memchr(value->text, ' ', value->len))
 		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (names[i][0] == *name && strlen(names[i]) == len &&
-		    ab_same(names[i], name, len))
-			return true;
-	}
-	return false;
+	return is_named(names, AB_ARRAY_LEN(names), name, len);
 }
 
 /* a[$(...)]: what arithmetic runs when it comes across the value. */

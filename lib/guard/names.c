@@ -438,16 +438,18 @@ static bool is_spelled(const struct ab_use *use)
 	return is_itself;
 }
 
-/* Of more than there is room for those that -path says count. */
 static uint32_t found_by_find(struct ab_check *c, const struct ab_use *use,
 			      struct ab_word files[AB_MAX_STARTS])
 {
 	AB_UNINITIALIZED struct ab_word others[AB_MAX_STARTS];
 	uint32_t n = ab_found_paths(c, use, files);
-	uint32_t count = n < AB_MAX_STARTS ? ab_found_files(c, use, others) : 0;
+	uint32_t count = ab_found_files(c, use, others);
 
-	for (uint32_t i = 0; i < count && n < AB_MAX_STARTS; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		if (ab_found_is_full(c, use->words, n))
+			break;
 		files[n++] = others[i];
+	}
 	return n;
 }
 
@@ -569,9 +571,15 @@ static uint32_t list_special(struct ab_check *c, const struct ab_use *use,
 	    pattern_name(c, &use->words[use->operands[0]], true, &name) &&
 	    ab_git_names_secret(c, &name, 0))
 		ab_found_add(c, &here, &name, out, &n);
-	for (uint32_t i = 0; i < files->operand_count && n < AB_MAX_STARTS; i++)
-		if (ab_found_is_special(c, &use->words[files->operands[i]]))
-			out[n++] = use->words[files->operands[i]];
+	for (uint32_t i = 0; i < files->operand_count; i++) {
+		const struct ab_word *w = &use->words[files->operands[i]];
+
+		if (!ab_found_is_special(c, w))
+			continue;
+		if (ab_found_is_full(c, use->words, n))
+			break;
+		out[n++] = *w;
+	}
 	return n;
 }
 
@@ -599,12 +607,15 @@ static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use)
 	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
 	uint32_t n = 0;
 
-	for (uint32_t i = 1; i < use->count && n < AB_MAX_STARTS; i++) {
+	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 
-		if (w->hole_count && w->holes->kind == AB_HOLE_PATTERN &&
-		    ab_found_is_special(c, w))
-			files[n++] = *w;
+		if (!w->hole_count || w->holes->kind != AB_HOLE_PATTERN ||
+		    !ab_found_is_special(c, w))
+			continue;
+		if (ab_found_is_full(c, use->words, n))
+			break;
+		files[n++] = *w;
 	}
 	if (n)
 		ab_names_keep(c, c->command->place.out, files, n);
