@@ -241,20 +241,47 @@ static uint32_t group_end(const struct ab_word *w, uint32_t at)
 	return w->len;
 }
 
+/* The holes of a word whose bytes go elsewhere; of those before `next` the
+   places are new. */
+struct moved {
+	struct ab_hole *all;
+	uint32_t count, next;
+};
+
+static bool copy_holes(struct ab_check *c, const struct ab_word *w,
+		       struct moved *m)
+{
+	m->all = ab_check_alloc(c, m->count * sizeof(*m->all));
+	if (m->all)
+		memcpy(m->all, w->holes, m->count * sizeof(*m->all));
+	return m->all;
+}
+
+/* What stood at a byte up to `from` stands at `to`. */
+static void move_holes(struct moved *m, uint32_t from, uint32_t to)
+{
+	while (m->next < m->count && m->all[m->next].at <= from)
+		m->all[m->next++].at = to;
+}
+
 /* exec sh -c {rm -rf x}: what braces hold is one word, as in quotes; of
    system {rm -rf x} it is the command, and behind {*} it is words. */
 static void quote_braces(struct ab_check *c, struct ab_word *w)
 {
 	char *text = memchr(w->text, '{', w->len)
 			     ? ab_check_alloc(c, 4 * (size_t)w->len + 1) : NULL;
+	struct moved m = { .count = w->hole_count };
 	bool is_split = false, is_open = false; /* a group has no end */
 	uint32_t n = 0;
 
-	for (uint32_t i = 0, end; text && i < w->len; i++) {
+	if (!text || (m.count && !copy_holes(c, w, &m)))
+		return;
+	for (uint32_t i = 0, end; i < w->len; i++) {
 		char ch = w->text[i];
 		bool is_group = is_split ? ch == '{' || ch == '"' :
 				ch == '{' && (!i || w->text[i - 1] == ' ');
 
+		move_holes(&m, i, n);
 		end = is_group && !is_open ? group_end(w, i) : w->len;
 		is_open |= is_group && end == w->len;
 		is_group &= end < w->len && (i || end + 1 < w->len);
@@ -267,20 +294,26 @@ static void quote_braces(struct ab_check *c, struct ab_word *w)
 
 		text[n++] = is_split || is_mark ? ' ' : '\'';
 		for (i++; i < end && !is_mark; i++) {
+			move_holes(&m, i, n);
 			text[n++] = w->text[i];
 			if (w->text[i] == '\'' && !is_split) {
 				memcpy(text + n, "\\''", 3);
 				n += 3;
 			}
 		}
+		move_holes(&m, end, n);
 		text[n++] = is_split || is_mark ? ' ' : '\'';
 		is_split = is_mark;
 		i = end;
 	}
-	if (!text)
-		return;
+	move_holes(&m, w->len, n);
+	for (uint32_t i = 0; i < m.count; i++) {
+		if (m.all[i].len > n - m.all[i].at)
+			m.all[i].len = n - m.all[i].at;
+	}
 	w->text = text;
 	w->len = n;
+	w->holes = m.count ? m.all : w->holes;
 	w->map = NULL;
 	w->map_count = 0;
 }
