@@ -743,3 +743,24 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 	use->is_open = p->is_names && ab_find_is_open(use);
 	return true;
 }
+
+uint64_t ab_use_starts(struct ab_use *use)
+{
+	uint64_t starts = 0;
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len)
+			starts |= ab_start_bit(w->text, w->len);
+	}
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+
+		if (v->at && v->at < w->len)
+			starts |= ab_start_bit(w->text + v->at,
+					       w->len - v->at);
+	}
+	return starts;
+}

@@ -48,6 +48,7 @@ struct ab_use {
 	   nothing is excused by them */
 	uint64_t doubted;
 	uint64_t heads;	  /* ab_head_bit() of the words and values */
+	uint64_t starts;  /* ab_start_bit() of them, when it was asked for */
 	/* the same of the program's name, behind its directory; 0: it was not
 	   looked at */
 	uint64_t name_head;
@@ -252,6 +253,8 @@ void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		 const struct ab_word *words, uint32_t count,
 		 struct ab_use *use);
+/* ab_start_bit() of its words and values. */
+uint64_t ab_use_starts(struct ab_use *use);
 /* The test of find at a word is behind `!`, or in a group that is. */
 bool ab_is_negated(const struct ab_use *use, uint32_t word);
 /* find: what the test takes is cut off by -prune, and nothing is done to it. */

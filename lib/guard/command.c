@@ -380,7 +380,20 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 
 /* --- the command -------------------------------------------------------- */
 
-static void check_clauses(struct ab_check *c, const struct ab_use *use)
+/* No word begins like what the clause is about. */
+static inline bool begins_otherwise(struct ab_use *use,
+				    const struct ab_link *link)
+{
+	if (link->heads && !(use->heads & link->heads))
+		return true;
+	if (!link->starts)
+		return false;
+	if (!use->starts)
+		use->starts = ab_use_starts(use);
+	return !(use->starts & link->starts);
+}
+
+static void check_clauses(struct ab_check *c, struct ab_use *use)
 {
 	const struct ab_program *p = use->program;
 
@@ -393,8 +406,8 @@ static void check_clauses(struct ab_check *c, const struct ab_use *use)
 			if ((link->yes && !(use->options & link->yes)) ||
 			    ((ab_sure_options(use) & link->no) &&
 			     !use->is_open) ||
-			    (link->heads && !(use->heads & link->heads)) ||
-			    (link->needs_hole && !use->has_hole))
+			    (link->needs_hole && !use->has_hole) ||
+			    begins_otherwise(use, link))
 				continue;
 			if (ab_all_hold(c, use, link->test, link->test_count,
 					use->base[p->depth]))

@@ -202,6 +202,15 @@ static inline uint64_t ab_head_bit(char byte)
 	return UINT64_C(1) << ((unsigned char)byte & 63);
 }
 
+/* A bit for how a word of `n` bytes begins, at least one: for its first four
+   bytes. */
+static inline uint64_t ab_start_bit(const char *p, size_t n)
+{
+	uint32_t start = (uint32_t)ab_key8(p, n < 4 ? n : 4);
+
+	return UINT64_C(1) << (start * UINT32_C(0x9e3779b1) >> 26);
+}
+
 /* A bit for how a word of `n` bytes, at least one, begins: for its first two
    bytes, whatever the case of letters in them. */
 static inline uint64_t ab_pair_bit(const char *p, size_t n)
@@ -215,8 +224,9 @@ static inline uint64_t ab_pair_bit(const char *p, size_t n)
 /* Of a list; next is an index + 1. yes and no come from the clause: of a path
    its classes and unless; else need (0: no need) and never. heads (0: no
    need): of a program's clauses what one of its words, or of the values in
-   them, must begin with; of a path's what the program's name must; of a
-   text's, with highs, by ab_text_bits(), what a token must be. */
+   them, must begin with, and starts the same by ab_start_bit(); of a path's
+   what the program's name must; of a text's, with highs, by ab_text_bits(),
+   what a token must be. */
 struct ab_link {
 	union {
 		uint64_t yes;
@@ -227,7 +237,7 @@ struct ab_link {
 		uint64_t no;
 		uint64_t highs; /* of a text clause */
 	};
-	uint64_t heads;
+	uint64_t heads, starts;
 	uint32_t clause, next;
 	uint32_t test; /* of the clause, and their number */
 	uint16_t test_count;

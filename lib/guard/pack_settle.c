@@ -39,20 +39,55 @@ static uint64_t heads_of_pred(const struct ab_pack *pack,
 	return heads;
 }
 
+/* The same by ab_start_bit(). */
+static uint64_t starts_of_pred(const struct ab_pack *pack,
+			       const struct ab_pred *pred)
+{
+	uint64_t starts = 0;
+
+	if (pred->kind != AB_PRED_GLOB)
+		return 0;
+	for (uint32_t i = 0; i < pred->count; i++) {
+		const char *text = pack->strings[pred->first + i];
+		size_t n = strcspn(text, "*?");
+
+		if (!n || (n < 4 && text[n]))
+			return 0;
+		starts |= ab_start_bit(text, n);
+	}
+	return starts;
+}
+
+/* Of two such needs the one that fewer words have. */
+static uint64_t rarer(uint64_t a, uint64_t b)
+{
+	uint64_t x = a, y = b;
+
+	if (!a || !b)
+		return a | b;
+	while (x && y) {
+		x &= x - 1;
+		y &= y - 1;
+	}
+	return x ? b : a;
+}
+
 /* The same of a test: each of its preds has to take a word. */
-static uint64_t heads_of_test(const struct ab_pack *pack,
-			      const struct ab_test *t)
+static void settle_begins(const struct ab_pack *pack, const struct ab_test *t,
+			  struct ab_link *to)
 {
 	uint32_t count = t->kind == AB_TEST_WORDS ? t->count : 1;
-	uint64_t heads = 0;
 
 	if (t->is_not || (t->kind != AB_TEST_WORDS &&
 			  t->kind != AB_TEST_OPERAND &&
 			  t->kind != AB_TEST_WORD && t->kind != AB_TEST_VALUE))
-		return 0;
-	for (uint32_t i = 0; i < count && !heads; i++)
-		heads = heads_of_pred(pack, &pack->preds[t->pred + i]);
-	return heads;
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_pred *pred = &pack->preds[t->pred + i];
+
+		to->heads = rarer(to->heads, heads_of_pred(pack, pred));
+		to->starts = rarer(to->starts, starts_of_pred(pack, pred));
+	}
 }
 
 static bool needs_hole(const struct ab_pack *pack, const struct ab_test *t)
@@ -77,8 +112,7 @@ static void settle_needs(const struct ab_pack *pack, const struct ab_clause *c,
 	for (uint32_t i = 0; i < c->test_count; i++) {
 		const struct ab_test *t = &pack->tests[c->test + i];
 
-		if (!to->heads)
-			to->heads = heads_of_test(pack, t);
+		settle_begins(pack, t, to);
 		/* no value without its option */
 		if (!to->yes && t->kind == AB_TEST_VALUE && !t->is_not)
 			to->yes = t->mask;
