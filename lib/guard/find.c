@@ -332,12 +332,29 @@ static void end_list(struct group *g)
 	g->is_narrow = false;
 }
 
+/* Without one of these words nothing is removed, and most finds have none:
+   -delete, -exec and its kind, or groups, of which there can be too many. */
+static bool may_remove(const struct ab_use *use)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len && (*w->text == '(' ||
+			       (*w->text == '-' && w->len > 2 &&
+				memchr("deo", w->text[1], 3))))
+			return true;
+	}
+	return false;
+}
+
 bool ab_find_is_open(const struct ab_use *use)
 {
 	struct group all[MAX_GROUPS] = { { .all_narrow = true } };
 	uint32_t depth = 0;
 	bool is_not = false;
 
+	if (!may_remove(use))
+		return false;
 	for (uint32_t i = first_test(use); i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 		struct group *g = &all[depth];
