@@ -180,21 +180,40 @@ static bool is_metadata_host(const char *s, uint32_t n)
 	return false;
 }
 
-bool ab_value_is_metadata(const struct ab_word *w)
+/* One of them stands somewhere in it. */
+static bool has_metadata_host(const struct ab_word *w)
 {
 	static const char *const hosts[] = {
 		"169.254.169.254", "metadata.google.internal", "fd00:ec2::254",
 		"169.254.170.2",   "100.100.100.200", "0xa9fea9fe",
 		"2852039166", "[fd00:ec2", "metadata.azure.com",
 	};
+	const char *end = w->text + w->len;
+
+	for (const char *p = w->text; end - p >= 9; p++) {
+		/* what they begin with */
+		if ((*p < '0' || *p > '2') && *p != 'm' && *p != 'f' &&
+		    *p != '[')
+			continue;
+		for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+			const char *host = hosts[i];
+
+			if (p[0] == host[0] && p[1] == host[1] &&
+			    strlen(host) <= (size_t)(end - p) &&
+			    !memcmp(p, host, strlen(host)))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool ab_value_is_metadata(const struct ab_word *w)
+{
 	uint32_t n, address;
 	const char *s = ab_value_host(w, &n);
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
-		if (memmem(w->text, w->len, hosts[i], strlen(hosts[i])))
-			return true;
-	}
-	if (memmem(w->text, w->len, "://", 3) && is_metadata_host(s, n))
+	if (has_metadata_host(w) ||
+	    (is_metadata_host(s, n) && memmem(w->text, w->len, "://", 3)))
 		return true;
 	return number_host(s, n, &address) &&
 	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
