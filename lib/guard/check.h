@@ -165,6 +165,7 @@ struct ab_check {
 	const struct ab_stream *noted; /* by git, the last */
 	uint32_t noted_at;
 	bool has_names;	 /* a stream's note says which files find takes */
+	bool has_holed_file; /* the name of one has holes */
 	uint64_t file_names; /* a bit for the last name of each */
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];

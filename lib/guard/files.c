@@ -56,24 +56,33 @@ static uint32_t hole_text(const struct ab_hole *h, char out[HOLE_TEXT])
 	return n;
 }
 
-/* "$t" of t=$(mktemp), "$DIR/x": the same holes are the same file, whatever
-   they are. NULL: nothing says which they are. */
-static const char *holed_path(struct ab_check *c, const struct ab_word *path,
-			      uint32_t *len)
+/* How much room a name needs that is made of those; 0: nothing says which one
+   of them is. */
+static size_t holed_size(const struct ab_word *path)
 {
 	size_t size = path->len + 1;
-	uint32_t n = 0, from = 0;
-	char *out, text[HOLE_TEXT];
 
 	for (uint32_t i = 0; i < path->hole_count; i++) {
 		const struct ab_hole *h = &path->holes[i];
 
 		if ((h->kind != AB_HOLE_BYTES && h->kind != AB_HOLE_FIELDS) ||
 		    (!h->origin && !h->name))
-			return NULL;
+			return 0;
 		size += 2 + (h->origin ? HOLE_TEXT : strlen(h->name));
 	}
-	out = path->hole_count ? ab_check_alloc(c, size) : NULL;
+	return size;
+}
+
+/* "$t" of t=$(mktemp), "$DIR/x": the same holes are the same file, whatever
+   they are. NULL: nothing says which they are. */
+static const char *holed_path(struct ab_check *c, const struct ab_word *path,
+			      uint32_t *len)
+{
+	size_t size = path->hole_count ? holed_size(path) : 0;
+	uint32_t n = 0, from = 0;
+	char *out, text[HOLE_TEXT];
+
+	out = size ? ab_check_alloc(c, size) : NULL;
 	for (uint32_t i = 0; out && i < path->hole_count; i++) {
 		const struct ab_hole *h = &path->holes[i];
 		const char *as = h->origin ? text : h->name;
@@ -243,6 +252,59 @@ static uint64_t written_bit(const char *variable, uint32_t len)
 	return from < len ? name_bit(variable + from, len - from) : UINT64_MAX;
 }
 
+/* The path has a hole that may be any bytes, and so no name but that of
+   holed_path(), which is not the name of any file. */
+static bool is_other_holed(const struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t i = 0;
+	size_t size;
+
+	while (i < path->hole_count && path->holes[i].kind != AB_HOLE_BYTES &&
+	       path->holes[i].kind != AB_HOLE_FIELDS)
+		i++;
+	if (i == path->hole_count)
+		return false;
+	size = holed_size(path);
+	return !size ||
+	       (!c->has_holed_file && !c->parts && size < AB_MAX_PATH);
+}
+
+/* src/x*.c, which has no name but where a set in it takes one byte only. */
+static bool is_pattern_name(const struct ab_check *c,
+			    const struct ab_word *path, uint32_t from)
+{
+	const struct ab_hole *last = &path->holes[path->hole_count - 1];
+	const char *name = path->text + from;
+	uint32_t n = path->len - from;
+
+	return last->kind == AB_HOLE_PATTERN && last->len &&
+	       last->at + last->len > from && !memchr(name, '[', n) &&
+	       !memchr(name, '\\', n) && !c->links;
+}
+
+/* No file that the text wrote is called like this. */
+static bool is_other_file(const struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t from = path->len ? last_name(path->text, path->len) : 0;
+
+	if (path->hole_count &&
+	    (is_other_holed(c, path) || is_pattern_name(c, path, from)))
+		return true;
+	return !path->hole_count && from < path->len &&
+	       !(c->file_names & name_bit(path->text + from, path->len - from));
+}
+
+/* The text says nothing of the file. */
+static bool is_untold(const struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t cwd = c->cwd ? c->cwd->len : 0;
+
+	/* too long a path is refused by ab_file_name() */
+	return AB_LIKELY(!c->trees) &&
+	       (!c->has_files || is_other_file(c, path)) &&
+	       path->len + cwd + 2 < AB_MAX_PATH;
+}
+
 /* False: that is too much to be kept, and no more known. */
 static bool keeps(struct ab_check *c, const char *variable, uint32_t len,
 		  const struct ab_word *content)
@@ -301,6 +363,7 @@ void ab_file_note(struct ab_check *c, const char *variable, uint32_t len)
 {
 	c->has_files = true;
 	c->file_names |= written_bit(variable, len);
+	c->has_holed_file |= memchr(variable, HOLE_SIGN, len) != NULL;
 	for (uint32_t i = 0; i < c->written_count; i++) {
 		if (!strcmp(c->written[i], variable))
 			return;
@@ -335,7 +398,7 @@ static void set_loose(struct ab_check *c, const struct ab_word *path,
 	uint32_t len;
 
 	if (AB_LIKELY(is_loose ? !c->has_files : !c->has_loose) ||
-	    ab_file_fd(path) >= 0)
+	    ab_file_fd(path) >= 0 || (is_loose && is_untold(c, path)))
 		return;
 	variable = ab_file_name(c, path, false, &len);
 	if (!variable || (is_loose && !ab_shell_get(c->run, variable, len,
@@ -564,26 +627,6 @@ uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
 					  0);
 
 	return ab_word_taint(content) | (is_either ? AB_TAINT_FILE : 0);
-}
-
-/* No file that the text wrote is called like this. */
-static bool is_other_file(const struct ab_check *c, const struct ab_word *path)
-{
-	uint32_t from = path->len ? last_name(path->text, path->len) : 0;
-
-	return !path->hole_count && from < path->len &&
-	       !(c->file_names & name_bit(path->text + from, path->len - from));
-}
-
-/* The text says nothing of the file. */
-static bool is_untold(const struct ab_check *c, const struct ab_word *path)
-{
-	uint32_t cwd = c->cwd ? c->cwd->len : 0;
-
-	/* too long a path is refused by ab_file_name() */
-	return AB_LIKELY(!c->trees) &&
-	       (!c->has_files || is_other_file(c, path)) &&
-	       path->len + cwd + 2 < AB_MAX_PATH;
 }
 
 /* What the text itself put in. */
