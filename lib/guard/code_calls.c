@@ -218,8 +218,10 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 bool ab_code_is_one_of(const struct ab_code *k, const struct ab_token *t,
 		       const char *const *names, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (ab_code_is_text(k, t, names[i]))
+	const char *s = k->text->text + t->at;
+
+	for (size_t i = 0; t->len && i < count; i++) {
+		if (*names[i] == *s && ab_code_is_text(k, t, names[i]))
 			return true;
 	}
 	return false;

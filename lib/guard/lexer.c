@@ -690,6 +690,12 @@ static bool literal(struct ab_lexer *x, struct ab_token *t, char ch)
 
 /* --- tokens --------------------------------------------------------------- */
 
+/* What document() and outside() are about begins with one of these. */
+static inline bool may_document(char ch)
+{
+	return ch == '=' || ch == '_' || ch == '<' || ch == '?';
+}
+
 static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
 {
 	const bool has_documents = x->traits & (AB_LEX_PERL | AB_LEX_FIELDS |
@@ -703,7 +709,8 @@ static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
 		if (is_blank(ch))
 			x->pos++;
 		else if ((is_word(ch) || !comment(x)) /* none begins so */ &&
-			 !(has_documents && (document(x) || outside(x))))
+			 !(has_documents && may_document(ch) &&
+			   (document(x) || outside(x))))
 			return;
 		if (x->body_at && x->pos >= x->body_at) {
 			x->pos = x->body_end < x->len ? x->body_end : x->len;

@@ -193,6 +193,7 @@ struct ab_clause {
 	uint32_t taint;		  /* of a flow clause */
 	const char *lang;	  /* of a text clause */
 	uint32_t token, token_count; /* pack->strings, of a text clause */
+	uint32_t token_bits;	  /* of them, in pack->token_bits */
 	bool is_bounded;	  /* text: up to the end of a statement */
 };
 
@@ -401,6 +402,8 @@ struct ab_pack {
 #undef X
 	/* of each option: its letter, and what tells its name from most */
 	unsigned char *letters, *keys;
+	/* of each token of the text clauses: what it may be */
+	struct ab_text_bits *token_bits;
 	/* numbers of ends by their key, and where those of each byte begin */
 	uint16_t *end_order;
 	uint16_t end_first[257];

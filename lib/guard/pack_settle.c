@@ -200,6 +200,29 @@ static uint32_t needed_word(const char *const *words, uint32_t count)
 	return hash;
 }
 
+/* What each token of the text clauses may be. */
+static bool settle_tokens(struct ab_pack *pack)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pack->clauses_count; i++) {
+		pack->clauses[i].token_bits = n;
+		n += pack->clauses[i].token_count;
+	}
+	free(pack->token_bits);
+	pack->token_bits = ab_calloc(n + 1, sizeof(*pack->token_bits));
+	if (!pack->token_bits)
+		return false;
+	for (uint32_t i = 0; i < pack->clauses_count; i++) {
+		const struct ab_clause *c = &pack->clauses[i];
+
+		for (uint32_t k = 0; k < c->token_count; k++)
+			pack->token_bits[c->token_bits + k] = ab_text_heads(
+				pack->strings[c->token + k]);
+	}
+	return true;
+}
+
 /* What the first token of each text clause may be, and its language. */
 static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 {
@@ -208,7 +231,7 @@ static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 		const struct ab_clause *c = &pack->clauses[link->clause];
 
 		struct ab_text_bits first =
-			ab_text_heads(pack->strings[c->token]);
+			pack->token_bits[c->token_bits];
 
 		link->heads = first.low;
 		link->highs = first.high;
@@ -415,5 +438,6 @@ bool ab_pack_settle(struct ab_pack *pack)
 	settle_seats(pack);
 	settle_preds(pack);
 	settle_roles(pack);
-	return settle_links(pack) && settle_options(pack) && settle_ends(pack);
+	return settle_tokens(pack) && settle_links(pack) &&
+	       settle_options(pack) && settle_ends(pack);
 }

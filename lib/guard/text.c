@@ -105,15 +105,6 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 	return false;
 }
 
-static bool none_after(const struct window *w, uint32_t from, const char *want)
-{
-	for (uint32_t i = from; i < w->count; i++) {
-		if (token_is(w, i, want))
-			return false;
-	}
-	return true;
-}
-
 /* Behind the bracket that ends what token `i` stands in. */
 static uint32_t bracket_end(const struct window *w, uint32_t i)
 {
@@ -139,9 +130,50 @@ static inline bool is_other(const char *want)
 	return *want == 'n' && !strncmp(want, "not:", 4);
 }
 
-/* The rule's tokens from token `i` on; each gap is as short as it can be. */
+uint8_t ab_lang_key(const char *lang)
+{
+	return (uint8_t)(ab_pack_hash(lang, strlen(lang)) & 0xff);
+}
+
+struct ab_text_bits ab_text_heads(const char *want)
+{
+	struct ab_text_bits bits = { 0, 0 };
+
+	if (want[0] == '!' && want[1])
+		want++;
+	if (*want == '^' || *want == '%' || *want == '*' || is_other(want))
+		return (struct ab_text_bits){ UINT64_MAX, UINT64_MAX };
+	for (const char *p = want; p;) {
+		size_t n = strcspn(p, "|");
+
+		/* `|`: the sign itself */
+		ab_text_bits_add(&bits,
+				 ab_text_hash(p, n ? (uint32_t)n : 1));
+		p = p[n] ? p + n + 1 : NULL;
+	}
+	return bits;
+}
+
+static inline bool may_be(const struct ab_token *t,
+			  const struct ab_text_bits *want)
+{
+	return want->low >> (t->hash & 63) & want->high >> (t->hash >> 4) & 1;
+}
+
+static bool none_after(const struct window *w, uint32_t from, const char *want,
+		       const struct ab_text_bits *bits)
+{
+	for (uint32_t i = from; i < w->count; i++) {
+		if (may_be(&w->tokens[i], bits) && token_is(w, i, want))
+			return false;
+	}
+	return true;
+}
+
+/* The rule's tokens, with the bits of each, from token `i` on; each gap is as
+   short as it can be. */
 static bool match_from(const struct window *w, const char *const *want,
-		       uint32_t n, uint32_t i)
+		       const struct ab_text_bits *bits, uint32_t n, uint32_t i)
 {
 	uint32_t k = 0, gap = UINT32_MAX, back = 0, end = w->count;
 
@@ -162,15 +194,15 @@ static bool match_from(const struct window *w, const char *const *want,
 			continue;
 		}
 		if (s[0] == '!' && s[1]) {
-			if (!none_after(w, i, s + 1))
+			if (!none_after(w, i, s + 1, &bits[k]))
 				return false;
 			k++;
 			continue;
 		}
 		bool is_not = is_other(s);
 
-		if (i < end && token_is(w, i, is_not ? s + 4 : s) !=
-					    is_not) {
+		if (i < end && may_be(&w->tokens[i], &bits[k]) &&
+		    token_is(w, i, is_not ? s + 4 : s) != is_not) {
 			i++;
 			k++;
 		} else if (gap != UINT32_MAX && back < end) {
@@ -181,28 +213,6 @@ static bool match_from(const struct window *w, const char *const *want,
 		}
 	}
 	return true;
-}
-
-uint8_t ab_lang_key(const char *lang)
-{
-	return (uint8_t)(ab_pack_hash(lang, strlen(lang)) & 0xff);
-}
-
-struct ab_text_bits ab_text_heads(const char *want)
-{
-	struct ab_text_bits bits = { 0, 0 };
-
-	if (*want == '^' || *want == '%' || *want == '*' || is_other(want))
-		return (struct ab_text_bits){ UINT64_MAX, UINT64_MAX };
-	for (const char *p = want; p;) {
-		size_t n = strcspn(p, "|");
-
-		/* `|`: the sign itself */
-		ab_text_bits_add(&bits,
-				 ab_text_hash(p, n ? (uint32_t)n : 1));
-		p = p[n] ? p + n + 1 : NULL;
-	}
-	return bits;
 }
 
 /* The words and signs of the window, noted of each and of all: most rules are
@@ -227,12 +237,6 @@ static struct ab_text_bits window_bits(struct window *w)
 	return bits;
 }
 
-static inline bool may_be(const struct ab_token *t, const struct ab_link *link)
-{
-	return link->heads >> (t->hash & 63) & link->highs >> (t->hash >> 4) &
-	       1;
-}
-
 static void look(struct ab_check *c, const char *lang, struct window *w,
 		 const struct ab_word *text)
 {
@@ -242,24 +246,29 @@ static void look(struct ab_check *c, const char *lang, struct window *w,
 
 	while (at && w->count) {
 		const struct ab_link *link = &c->pack->links[at - 1];
-		const struct ab_clause *clause =
-			&c->pack->clauses[link->clause];
-		const char *const *want = c->pack->strings + clause->token;
+		const struct ab_clause *clause;
+		const struct ab_text_bits *bits;
+		const char *const *want;
 
 		at = link->next;
 		if (link->lang != key || !(link->heads & have.low) ||
 		    !(link->highs & have.high) ||
-		    !(w->words[link->needs / 64] >> link->needs % 64 & 1) ||
-		    strcmp(clause->lang, lang) != 0)
+		    !(w->words[link->needs / 64] >> link->needs % 64 & 1))
 			continue;
+		clause = &c->pack->clauses[link->clause];
+		if (strcmp(clause->lang, lang) != 0)
+			continue;
+		want = c->pack->strings + clause->token;
+		bits = c->pack->token_bits + clause->token_bits;
 		for (uint32_t i = 0; i < w->count; i++) {
 			AB_UNINITIALIZED struct ab_word found;
 
-			if (!may_be(&w->tokens[i], link) ||
+			if (!may_be(&w->tokens[i], bits) ||
 			    (**want != '^' && **want != '%' &&
 			     !is_other(*want) && !token_is(w, i, *want)))
 				continue;
-			if (!match_from(w, want, clause->token_count, i)) {
+			if (!match_from(w, want, bits, clause->token_count,
+					i)) {
 				if (**want == '^')
 					break;
 				continue;
