@@ -124,18 +124,22 @@ bool ab_has_path(const struct ab_use *use)
 	return false;
 }
 
-/* `run file:Makefile` says nothing where the text has put no file anywhere, and
-   no rule is about such a name there. */
+/* `run file:Makefile` says nothing where the text has put no such file
+   anywhere, and no rule is about such a name there. */
 static inline bool is_idle(struct ab_check *c, const struct ab_role *role)
 {
 	struct ab_word w;
 
-	if (role->select != AB_SEL_FILE || role->kind != AB_ROLE_RUN ||
-	    c->has_files || c->trees)
+	if (role->select != AB_SEL_FILE || role->kind != AB_ROLE_RUN)
 		return false;
 	w = (struct ab_word){ .text = role->text,
 			      .len = (uint32_t)strlen(role->text) };
-	return !c->pack->path_links[AB_ROLE_RUN] || ab_path_is_near(c, &w);
+	/* the name of another one may be made of it */
+	if (c->has_files && (memchr(w.text, '*', w.len) ||
+			     memchr(w.text, '%', w.len)))
+		return false;
+	return ab_file_is_untold(c, &w) &&
+	       (!c->pack->path_links[AB_ROLE_RUN] || ab_path_is_near(c, &w));
 }
 
 /* file:%.py: the first operand, a module, stands for the %. */

@@ -219,6 +219,8 @@ uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
 uint32_t ab_status_taint(struct ab_check *c, const struct ab_word *path);
 /* What it holds is known to be one of several texts. */
 bool ab_file_is_either(struct ab_check *c, const struct ab_word *path);
+/* The text says nothing of the file. */
+bool ab_file_is_untold(const struct ab_check *c, const struct ab_word *path);
 /* The text itself put something in. */
 bool ab_file_is_written(struct ab_check *c, const struct ab_word *path);
 /* What a file holds, as far as the text says; or NULL. */

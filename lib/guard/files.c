@@ -294,8 +294,7 @@ static bool is_other_file(const struct ab_check *c, const struct ab_word *path)
 	       !(c->file_names & name_bit(path->text + from, path->len - from));
 }
 
-/* The text says nothing of the file. */
-static bool is_untold(const struct ab_check *c, const struct ab_word *path)
+bool ab_file_is_untold(const struct ab_check *c, const struct ab_word *path)
 {
 	uint32_t cwd = c->cwd ? c->cwd->len : 0;
 
@@ -398,7 +397,7 @@ static void set_loose(struct ab_check *c, const struct ab_word *path,
 	uint32_t len;
 
 	if (AB_LIKELY(is_loose ? !c->has_files : !c->has_loose) ||
-	    ab_file_fd(path) >= 0 || (is_loose && is_untold(c, path)))
+	    ab_file_fd(path) >= 0 || (is_loose && ab_file_is_untold(c, path)))
 		return;
 	variable = ab_file_name(c, path, false, &len);
 	if (!variable || (is_loose && !ab_shell_get(c->run, variable, len,
@@ -641,7 +640,7 @@ const struct ab_word *ab_file_kept(struct ab_check *c,
 
 	if (fd >= 0)
 		return ab_fd_content(c, fd);
-	if (is_untold(c, path))
+	if (ab_file_is_untold(c, path))
 		return NULL;
 	variable = ab_file_name(c, path, false, &len);
 	if (!variable)
