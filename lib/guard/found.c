@@ -456,10 +456,14 @@ bool ab_found_is_inside(struct ab_check *c, const struct ab_use *use)
 					    "-files0-from" };
 
 	for (uint32_t k = 1; k < use->count; k++) {
-		if (is_action(&use->words[k]))
+		const struct ab_word *w = &use->words[k];
+
+		if (!w->len || *w->text != '-')
+			continue;
+		if (is_action(w))
 			return false;
 		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
-			if (ab_word_equals(&use->words[k], wide[n]))
+			if (ab_word_equals(w, wide[n]))
 				return false;
 		}
 	}

@@ -140,8 +140,12 @@ struct ab_names *ab_names_keep(struct ab_check *c, struct ab_stream *out,
 {
 	struct ab_names *kept = ab_arena_high(c->high, sizeof(*kept));
 
-	if (kept)
-		*kept = (struct ab_names){ .count = count };
+	/* no word is read beyond those that are put in */
+	if (kept) {
+		kept->count = count;
+		kept->is_flat = kept->is_read = false;
+		kept->own = kept->inside = NULL;
+	}
 	for (uint32_t i = 0; kept && i < count; i++) {
 		if (!ab_keep_word(c, &files[i], &kept->words[i]))
 			kept = NULL;
@@ -534,6 +538,8 @@ static bool lists_files(const struct ab_use *use, struct ab_use *files,
 	bool is_listed = false;
 	size_t n = 0;
 
+	if (!use->words[0].len || !memchr("aefgr", *use->words[0].text, 5))
+		return false;
 	while (n < AB_ARRAY_LEN(names) &&
 	       !ab_word_equals(&use->words[0], names[n]))
 		n++;
