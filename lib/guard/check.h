@@ -287,13 +287,14 @@ static inline bool ab_role_applies(const struct ab_use *use,
 {
 	uint32_t n = use->operand_count - use->base[use->program->depth];
 
-	return (!role->need || (use->options & role->need)) &&
-	       (!role->also || (use->options & role->also)) &&
-	       !(ab_sure_options(use) & role->unless) &&
-	       (role->none != 1 || !n) && (role->none != 2 || n) &&
-	       (role->none != 5 || n == 1) &&
-	       (role->none < 3 || role->none > 4 ||
-		(n && ab_has_path(use) == (role->none == 3)));
+	return role->is_always ||
+	       ((!role->need || (use->options & role->need)) &&
+		(!role->also || (use->options & role->also)) &&
+		!(ab_sure_options(use) & role->unless) &&
+		(role->none != 1 || !n) && (role->none != 2 || n) &&
+		(role->none != 5 || n == 1) &&
+		(role->none < 3 || role->none > 4 ||
+		 (n && ab_has_path(use) == (role->none == 3))));
 }
 /* Calls fn for each word that the role means. */
 void ab_role_each(struct ab_check *c, const struct ab_use *use,

@@ -398,10 +398,11 @@ static void check_clauses(struct ab_check *c, struct ab_use *use)
 	const struct ab_program *p = use->program;
 
 	for (;;) {
-		for (uint32_t at = p->links; at;) {
-			const struct ab_link *link = &c->pack->links[at - 1];
+		/* one lies behind the other */
+		const struct ab_link *link =
+			p->links ? &c->pack->links[p->links - 1] : NULL;
 
-			at = link->next;
+		for (; link; link = link->next ? link + 1 : NULL) {
 			/* most fail by their options */
 			if ((link->yes && !(use->options & link->yes)) ||
 			    ((ab_sure_options(use) & link->no) &&

@@ -130,8 +130,10 @@ struct ab_role {
 	   5 with one */
 	uint8_t none;
 	/* laid out once: without so many operands, and one of these options
-	   (0: no need), it selects no word */
+	   (0: no need), it selects no word or does not apply; nothing else
+	   decides about that */
 	uint8_t least;
+	bool is_always;
 	uint64_t given;
 	uint32_t taint;
 	/* option groups: the values of; of wrap: what the words go to */

@@ -352,6 +352,13 @@ static bool is_each(const struct ab_role *role)
 	       role->kind == AB_ROLE_ALIAS || role->kind == AB_ROLE_MOVE;
 }
 
+/* It is for ab_run_stdin() to say whether that is done. */
+static bool is_stdin(const struct ab_role *role)
+{
+	return role->kind >= AB_ROLE_STDIN_SHELL &&
+	       role->kind <= AB_ROLE_STDIN_TEXT;
+}
+
 static void settle_role(struct ab_role *role)
 {
 	switch ((enum ab_select)role->select) {
@@ -388,8 +395,12 @@ static void settle_roles(struct ab_pack *pack)
 
 			role->least = 0;
 			role->given = 0;
+			role->is_always = !role->need && !role->also &&
+					  !role->unless && !role->none;
 			if (is_each(role))
 				settle_role(role);
+			if (!role->given && !is_stdin(role))
+				role->given = role->need;
 		}
 	}
 	/* of find's options some do not count, and have values */
