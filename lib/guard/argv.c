@@ -479,7 +479,7 @@ static const struct ab_program *sub_of(const struct scan *s,
 	AB_UNINITIALIZED char name[128];
 
 	/* only the first word of a level names a subcommand */
-	if (!p->has_subs || s->use->operand_count != s->use->base[p->depth] ||
+	if (s->use->operand_count != s->use->base[p->depth] ||
 	    !is_said(w) || w->len > 60 ||
 	    p->name_len + w->len + 1 > sizeof(name) || p->depth >= 6)
 		return NULL;
@@ -534,7 +534,8 @@ static bool is_inner(const struct ab_use *u)
 static void operand(struct scan *s, const struct ab_word *w)
 {
 	struct ab_use *u = s->use;
-	const struct ab_program *sub = s->is_ended ? NULL : sub_of(s, w);
+	const struct ab_program *sub =
+		u->program->has_subs && !s->is_ended ? sub_of(s, w) : NULL;
 
 	if (u->program->has_env && is_assignment(w) && !is_inner(u)) {
 		const char *eq = memchr(w->text, '=', w->len);

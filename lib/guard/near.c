@@ -45,7 +45,7 @@ static bool is_related(const struct ab_known_path *a,
 static inline bool is_key(const struct ab_pack *pack, const char *name,
 			  uint32_t len, char first)
 {
-	if (!(pack->path_keys[(unsigned char)*name] & ab_pack_length(len)))
+	if (!ab_pack_may_list(pack, name, len))
 		return false;
 	uint32_t hash = ab_pack_hash(name, len);
 

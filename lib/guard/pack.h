@@ -422,7 +422,8 @@ struct ab_pack {
 	/* patterns without a literal component: all; those of one name that
 	   begins with a byte, or ends with one; the rest */
 	uint32_t path_free, path_first[256], path_last[256], path_rest;
-	uint64_t path_keys[256]; /* lengths of literals that begin so */
+	/* lengths of literals that begin so, and that end so */
+	uint64_t path_keys[256], path_tails[256];
 	uint32_t env_buckets[AB_ENV_BUCKETS];
 	/* by their first byte, ab_env_prefix_of(); 0: what any name begins
 	   with */
@@ -512,6 +513,15 @@ static inline unsigned char ab_option_key(const char *name)
 static inline uint64_t ab_pack_length(size_t n)
 {
 	return UINT64_C(1) << (n < 63 ? n : 63);
+}
+
+/* A literal of a listed path may be called so: most names are none. */
+static inline bool ab_pack_may_list(const struct ab_pack *pack,
+				    const char *name, size_t n)
+{
+	return pack->path_keys[(unsigned char)name[0]] &
+	       pack->path_tails[(unsigned char)name[n - 1]] &
+	       ab_pack_length(n);
 }
 
 static inline size_t ab_pack_seat(uint64_t key)

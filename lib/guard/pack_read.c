@@ -350,6 +350,8 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 	r->pack->ends[r->pack->ends_count - 1].key = key[key_len - 1];
 	p->key_hash = ab_pack_hash(key, key_len);
 	r->pack->path_keys[(unsigned char)*key] |= ab_pack_length(key_len);
+	r->pack->path_tails[(unsigned char)key[key_len - 1]] |=
+		ab_pack_length(key_len);
 
 	uint32_t *bucket =
 		&r->pack->path_buckets[p->key_hash % AB_PATH_BUCKETS];

@@ -258,8 +258,7 @@ static void try_key(const struct ab_check *c, const struct part *key,
 {
 	const struct ab_pack *pack = c->pack;
 
-	if (!key->len || !(pack->path_keys[(unsigned char)*key->text] &
-			   ab_pack_length(key->len)))
+	if (!key->len || !ab_pack_may_list(pack, key->text, key->len))
 		return;
 	uint32_t hash = ab_pack_hash(key->text, key->len);
 
