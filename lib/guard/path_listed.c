@@ -74,9 +74,9 @@ static bool part_matches(const struct path *p, const struct ab_part *want,
 
 /* Components from..p->count against the pattern's, with one `**` at most
    remembered, as in path/glob.c. */
-static bool parts_match(const struct ab_pack *pack,
-			const struct ab_path_pattern *pattern,
-			const struct path *p, uint32_t from)
+static bool all_match(const struct ab_pack *pack,
+		      const struct ab_path_pattern *pattern,
+		      const struct path *p, uint32_t from)
 {
 	const struct ab_part *want = pack->parts + pattern->part;
 	uint32_t n = pattern->component_count, i = 0, k = from;
@@ -102,6 +102,21 @@ static bool parts_match(const struct ab_pack *pack,
 	while (i < n && want[i].kind == 2)
 		i++;
 	return i == n;
+}
+
+/* The same; most fail by the first two names, which are other ones. */
+static inline bool parts_match(const struct ab_pack *pack,
+			       const struct ab_path_pattern *pattern,
+			       const struct path *p, uint32_t from)
+{
+	const struct ab_part *want = pack->parts + pattern->part;
+	const struct part *have = &p->parts[from];
+
+	if (pattern->component_count && from < p->count && !want->kind &&
+	    !have->kind &&
+	    (want->len != have->len || *want->text != *have->text))
+		return false;
+	return all_match(pack, pattern, p, from);
 }
 
 /* Asked for by every pattern below a home, and the same for all of them. */
