@@ -360,8 +360,6 @@ static void scan_behind_tag(struct ab_code *k, struct ab_args *a)
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text)
 {
-	struct ab_code k = { .c = c, .use = use, .text = text, .name = lang,
-			  .lang = ab_code_lang(lang) };
 	uint32_t taint = ab_word_taint(text);
 
 	/* python -c "$CODE", as bash -c "$CODE" */
@@ -377,6 +375,8 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 						 AB_TAINT_PICK :
 					 AB_TAINT_VAR);
 	ab_check_flow(c, use, AB_SINK_CODE, taint, text);
+	struct ab_code k = { .c = c, .use = use, .text = text, .name = lang,
+			  .lang = ab_code_lang(lang) };
 	struct ab_args *a = ab_check_alloc(c, sizeof(*a));
 
 	if (!a)

@@ -90,14 +90,16 @@ static unsigned spelling(const struct ab_word *w, uint32_t *hash)
 static void run_script(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *w)
 {
-	uint32_t base = ab_name_base(w), i = 0;
-	const struct ab_program *p =
-		ab_pack_program(c->pack, w->text + base, w->len - base);
+	const struct ab_program *p;
+	uint32_t base, i = 0;
 
+	if (!ab_has_role(use->program, AB_ROLE_STDIN_CODE))
+		return;
 	while (i < use->count && &use->words[i] != w)
 		i++;
-	if (p && p->links && i < use->count &&
-	    ab_has_role(use->program, AB_ROLE_STDIN_CODE))
+	base = ab_name_base(w);
+	p = ab_pack_program(c->pack, w->text + base, w->len - base);
+	if (p && p->links && i < use->count)
 		ab_run_words(c, use, use->words + i, use->count - i);
 }
 

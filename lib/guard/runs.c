@@ -582,6 +582,11 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 	static const char *const named[] = { "files", "vim", "viml", "tcl",
 					     "m4", "make" };
 
+	/* most are, and none of the others */
+	if (!strcmp(role->text, "sed")) {
+		ab_check_code(c, use, "sed", w);
+		return;
+	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(named); i++) {
 		if (!strcmp(role->text, named[i]))
 			ab_check_files(c, use, named[i], w);
