@@ -387,21 +387,16 @@ bool ab_file_is_loose(struct ab_check *c, const struct ab_word *path)
 }
 
 /* is_loose: who knows what was written over it. Who runs it is still judged by
-   what it was; who reads it reads something else. */
-static void set_loose(struct ab_check *c, const struct ab_word *path,
-		      bool is_loose)
+   what it was; who reads it reads something else. variable: its name. */
+static void set_loose_at(struct ab_check *c, const struct ab_word *path,
+			 const char *variable, uint32_t len, bool is_loose)
 {
 	static const struct ab_word no = { .text = "0", .len = 1 },
 				    yes = { .text = "1", .len = 1 };
-	const char *variable;
-	uint32_t len;
 
 	if (AB_LIKELY(is_loose ? !c->has_files : !c->has_loose) ||
-	    ab_file_fd(path) >= 0 || (is_loose && ab_file_is_untold(c, path)))
-		return;
-	variable = ab_file_name(c, path, false, &len);
-	if (!variable || (is_loose && !ab_shell_get(c->run, variable, len,
-						    NULL)))
+	    ab_file_fd(path) >= 0 ||
+	    (is_loose && !ab_shell_get(c->run, variable, len, NULL)))
 		return;
 	c->has_loose |= is_loose;
 	if (!ab_file_set_beside(c, LOOSE_PREFIX, variable, len,
@@ -411,7 +406,14 @@ static void set_loose(struct ab_check *c, const struct ab_word *path,
 
 void ab_file_loosen(struct ab_check *c, const struct ab_word *path)
 {
-	set_loose(c, path, true);
+	const char *variable;
+	uint32_t len;
+
+	if (AB_LIKELY(!c->has_files) || ab_file_is_untold(c, path))
+		return;
+	variable = ab_file_name(c, path, false, &len);
+	if (variable)
+		set_loose_at(c, path, variable, len, true);
 }
 
 const struct ab_word *ab_file_part(uint32_t taint, const struct ab_word *known)
@@ -419,48 +421,51 @@ const struct ab_word *ab_file_part(uint32_t taint, const struct ab_word *known)
 	return taint & KEPT_TAINTS ? NULL : known;
 }
 
-static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
-		 const struct ab_word *content, bool is_new)
+/* Its variable; NULL: nothing was put into one. */
+static const char *save(struct ab_check *c, const struct ab_word *path,
+			uint32_t taint, const struct ab_word *content,
+			bool is_new, uint32_t *len)
 {
 	uint32_t keep = KEPT_TAINTS;
-	uint32_t len;
 
 	if (taint & AB_TAINT_REMOTE)
 		ab_check_path(c, c->use, AB_ROLE_WRITE, path);
 	if (!(taint & keep) && !content) {
-		set_loose(c, path, true);
-		return;
+		ab_file_loosen(c, path);
+		return NULL;
 	}
-	const char *variable = ab_file_name(c, path, true, &len);
+	const char *variable = ab_file_name(c, path, true, len);
 	bool good = true;
 
 	if (!variable)
-		return;
-	ab_file_note(c, variable, len);
-	if (content && !keeps(c, variable, len, content))
-		good = ab_file_mark(c, variable, len,
+		return NULL;
+	ab_file_note(c, variable, *len);
+	if (content && !keeps(c, variable, *len, content))
+		good = ab_file_mark(c, variable, *len,
 				    (taint & keep) | ab_word_taint(content) |
 					    AB_TAINT_FILE,
 				    AB_SHELL_SHARED);
 	else if (!content)
-		good = ab_file_mark(c, variable, len, taint & keep,
+		good = ab_file_mark(c, variable, *len, taint & keep,
 				    AB_SHELL_SHARED);
-	set_loose(c, path, false);
-	if (!good || (is_new && c->trees && !ab_tree_mark(c, variable, len)))
+	set_loose_at(c, path, variable, *len, false);
+	if (!good || (is_new && c->trees && !ab_tree_mark(c, variable, *len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+	return variable;
 }
 
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url)
 {
 	struct ab_word name;
+	uint32_t len;
 
 	if (is_url) {
 		if (!ab_file_last(c, path, &name))
 			return;
 		path = &name;
 	}
-	save(c, path, taint, content, true);
+	(void)save(c, path, taint, content, true, &len);
 }
 
 /* /dev/fd/3 and the like: the 3; or -1. */
@@ -510,7 +515,9 @@ static void append_to(struct ab_check *c, const struct ab_word *path,
 		      uint32_t taint, const struct ab_word *content,
 		      const struct ab_word *old)
 {
+	const char *variable;
 	struct ab_word all;
+	uint32_t len;
 
 	if (old && (ab_file_is_copy(old) || ab_file_is_pipe(old))) {
 		content = NULL; /* it stays what it is */
@@ -523,9 +530,9 @@ static void append_to(struct ab_check *c, const struct ab_word *path,
 		content = &all;
 	}
 	/* who knows what was there before: what is added is in it */
-	save(c, path, taint, content, false);
-	if (!old && content)
-		set_loose(c, path, true);
+	variable = save(c, path, taint, content, false, &len);
+	if (!old && content && variable)
+		set_loose_at(c, path, variable, len, true);
 }
 
 #define MAX_APPEND 4 /* texts that a file which grows may hold */

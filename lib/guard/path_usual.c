@@ -40,8 +40,11 @@ const char *ab_path_usual(const struct ab_hole *h)
 	if (!h->name || h->origin || !memchr("ACDGKNPX", *h->name, 8))
 		return NULL;
 	for (size_t i = 0; i < AB_ARRAY_LEN(usual); i++) {
-		if (*usual[i].name == *h->name &&
-		    !strcmp(usual[i].name, h->name))
+		const char *name = usual[i].name;
+
+		/* GITHUB_OUTPUT and its kind come often */
+		if (name[0] == h->name[0] && name[1] == h->name[1] &&
+		    name[2] == h->name[2] && !strcmp(name, h->name))
 			return usual[i].path;
 	}
 	return NULL;
