@@ -321,6 +321,8 @@ const char *ab_dir_text(struct ab_check *c, const struct ab_word *w,
 struct ab_held *ab_held_new(struct ab_check *c, uint32_t count);
 bool ab_all_hold(struct ab_check *c, const struct ab_use *use, uint32_t test,
 		 uint32_t count, uint32_t base);
+/* What the rules of its program say of the command. */
+void ab_check_clauses(struct ab_check *c, struct ab_use *use);
 /* Most fail by their options. */
 static inline bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 				 const struct ab_clause *clause, uint32_t base)

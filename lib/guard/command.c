@@ -382,48 +382,6 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 
 /* --- the command -------------------------------------------------------- */
 
-/* No word begins like what the clause is about. */
-static inline bool begins_otherwise(struct ab_use *use,
-				    const struct ab_link *link)
-{
-	if (link->heads && !(use->heads & link->heads))
-		return true;
-	if (!link->starts)
-		return false;
-	if (!use->starts)
-		use->starts = ab_use_starts(use);
-	return !(use->starts & link->starts);
-}
-
-static void check_clauses(struct ab_check *c, struct ab_use *use)
-{
-	const struct ab_program *p = use->program;
-
-	for (;;) {
-		/* one lies behind the other */
-		const struct ab_link *link =
-			p->links ? &c->pack->links[p->links - 1] : NULL;
-
-		for (; link; link = link->next ? link + 1 : NULL) {
-			/* most fail by their options */
-			if ((link->yes && !(use->options & link->yes)) ||
-			    ((ab_sure_options(use) & link->no) &&
-			     !use->is_open) ||
-			    (link->needs_hole && !use->has_hole) ||
-			    begins_otherwise(use, link))
-				continue;
-			if (ab_all_hold(c, use, link->test, link->test_count,
-					use->base[p->depth]))
-				ab_check_clause(
-					c, &c->pack->clauses[link->clause],
-					NULL);
-		}
-		if (!p->parent)
-			break;
-		p = &c->pack->programs[p->parent - 1];
-	}
-}
-
 /* A host's rule lets this command do what would be asked about. */
 static bool is_excused(struct ab_check *c, const struct ab_use *use)
 {
@@ -500,7 +458,7 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 	c->copy_text = c->copy_from = NULL;
 	c->copied = NULL;
 	c->copy_name = NULL;
-	check_clauses(c, use);
+	ab_check_clauses(c, use);
 	if (p->is_net) {
 		ab_check_flow(c, use, AB_SINK_NET, argument_taint(use), NULL);
 		if (use->has_stdin)
