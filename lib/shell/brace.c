@@ -15,8 +15,12 @@ struct job {
 	struct segment *list;
 };
 
+/* Room for the marks of a usual word: they are needed no longer than it. */
+#define FEW_MARKS 16
+
 struct braces {
 	struct ab_shell_run *run;
+	struct segment *marks, *marks_end; /* what is left of that room */
 	struct job *jobs;
 	struct segment **out;
 	uint32_t count, room;
@@ -24,13 +28,10 @@ struct braces {
 	bool is_over;
 };
 
-static struct segment *copy_segment(struct braces *b, const struct segment *s,
-				    struct segments *list)
+static struct segment *put_copy(struct braces *b, const struct segment *s,
+				struct segment *copy, struct segments *list)
 {
-	struct segment *copy;
-
-	if (b->work == 0 ||
-	    !(copy = ab_run_low(b->run, sizeof(*copy)))) {
+	if (b->work == 0 || !copy) {
 		b->is_over = true;
 		return NULL;
 	}
@@ -40,6 +41,23 @@ static struct segment *copy_segment(struct braces *b, const struct segment *s,
 	*list->tail = copy;
 	list->tail = &copy->next;
 	return copy;
+}
+
+static void copy_segment(struct braces *b, const struct segment *s,
+			 struct segments *list)
+{
+	put_copy(b, s, ab_run_low(b->run, sizeof(*s)), list);
+}
+
+/* A piece of the word that is expanded: no result has it. */
+static struct segment *mark(struct braces *b, const struct segment *s,
+			    struct segments *list)
+{
+	struct segment *room = b->marks < b->marks_end ?
+				       b->marks++ :
+				       ab_run_low(b->run, sizeof(*s));
+
+	return put_copy(b, s, room, list);
 }
 
 /* Unquoted { , } become segments of their own. */
@@ -52,7 +70,7 @@ static struct segment *tokenize(struct braces *b, const struct segment *s)
 		bool exact = s->span.end - s->span.begin == s->len;
 
 		if (s->hole || s->flags) {
-			copy_segment(b, s, &list);
+			mark(b, s, &list);
 			continue;
 		}
 		for (uint32_t i = 0; i <= s->len && !b->is_over; i++) {
@@ -67,7 +85,7 @@ static struct segment *tokenize(struct braces *b, const struct segment *s)
 			for (int k = 0; k < 2; k++, begin = end, end = i + 1) {
 				if (begin == end || begin >= s->len)
 					continue;
-				piece = copy_segment(b, s, &list);
+				piece = mark(b, s, &list);
 				if (!piece)
 					break;
 				piece->text = s->text + begin;
@@ -193,11 +211,14 @@ static bool find_group(struct braces *b, struct segment *list,
 	return false;
 }
 
-/* before + middle + after as a new job on top. */
-static void push(struct braces *b, const struct segment *list,
-		 const struct segment *open, const struct segment *begin,
-		 const struct segment *end, const struct segment *close,
-		 const struct segment *extra)
+/* before + middle + after as a new job at `at`: returns where the one behind
+   it is to be. */
+static struct job **push(struct braces *b, struct job **at,
+			 const struct segment *list,
+			 const struct segment *open,
+			 const struct segment *begin, const struct segment *end,
+			 const struct segment *close,
+			 const struct segment *extra)
 {
 	struct segments out = { NULL, &out.first };
 	struct job *job;
@@ -214,11 +235,12 @@ static void push(struct braces *b, const struct segment *list,
 	job = ab_run_low(b->run, sizeof(*job));
 	if (!job || b->is_over) {
 		b->is_over = true;
-		return;
+		return at;
 	}
 	job->list = out.first;
-	job->next = b->jobs;
-	b->jobs = job;
+	job->next = *at;
+	*at = job;
+	return &job->next;
 }
 
 static void push_sequence(struct braces *b, struct segment *list,
@@ -228,13 +250,13 @@ static void push_sequence(struct braces *b, struct segment *list,
 	int64_t low = q->begin < q->end ? q->begin : q->end;
 	int64_t high = q->begin < q->end ? q->end : q->begin;
 	int64_t count = (high - low) / q->step + 1;
+	struct job **at = &b->jobs;
 
 	if (count > b->run->limits.words) {
 		b->is_over = true;
 		return;
 	}
-	/* the last first: the stack turns them around */
-	for (int64_t i = count - 1; i >= 0 && !b->is_over; i--) {
+	for (int64_t i = 0; i < count && !b->is_over; i++) {
 		int64_t n = q->begin +
 			    (q->begin < q->end ? i : -i) * q->step;
 		struct segment item = *open->next;
@@ -252,51 +274,47 @@ static void push_sequence(struct braces *b, struct segment *list,
 			text[0] = (char)n;
 			item.len = 1;
 		} else {
-			uint32_t at = 0, skip = n < 0;
+			uint32_t to = 0, skip = n < 0;
 
 			len = ab_decimal(digits, n);
 			if (n < 0)
-				text[at++] = '-';
-			while (at + len - skip < q->width)
-				text[at++] = '0';
-			memcpy(text + at, digits + skip, len - skip);
-			item.len = at + len - skip;
+				text[to++] = '-';
+			while (to + len - skip < q->width)
+				text[to++] = '0';
+			memcpy(text + to, digits + skip, len - skip);
+			item.len = to + len - skip;
 		}
-		push(b, list, open, NULL, NULL, close, &item);
+		at = push(b, at, list, open, NULL, NULL, close, &item);
 	}
 }
 
-/* The alternatives between open and close, the last one first. */
+/* The alternatives between open and close. */
 static void push_alternatives(struct braces *b, struct segment *list,
 			      struct segment *open, struct segment *close)
 {
-	struct segment **starts, *s;
-	uint32_t count = 1, depth = 0, i = 1;
+	struct job **at = &b->jobs;
+	struct segment *begin = open;
+	uint32_t depth = 0;
 
-	for (s = open; s != close; s = s->next)
-		count += is_brace(s, ',');
-	starts = ab_run_low(b->run, (count + 1) * sizeof(struct segment *));
-	if (!starts)
-		return;
-	starts[0] = open;
-	for (s = open; s != close; s = s->next) {
+	for (struct segment *s = open; !b->is_over; s = s->next) {
+		if (s == close || (depth == 1 && is_brace(s, ','))) {
+			at = push(b, at, list, open, begin->next, s, close,
+				  NULL);
+			begin = s;
+		}
+		if (s == close)
+			return;
 		if (is_brace(s, '{'))
 			depth++;
 		else if (is_brace(s, '}'))
 			depth--;
-		else if (is_brace(s, ',') && depth == 1)
-			starts[i++] = s;
 	}
-	starts[i] = close;
-	while (i-- > 0 && !b->is_over)
-		push(b, list, open, starts[i]->next, starts[i + 1], close,
-		     NULL);
 }
 
 static void add_result(struct braces *b, struct segment *list)
 {
 	if (b->count == b->room) {
-		uint32_t room = b->room ? b->room * 2 : 16;
+		uint32_t room = b->room ? b->room * 2 : 2;
 		struct segment **out =
 			ab_run_low(b->run, room * sizeof(struct segment *));
 
@@ -334,8 +352,10 @@ static struct segment **give_up(struct ab_shell_run *run,
 struct segment **ab_expand_braces(struct ab_shell_run *run,
 				  struct segment *list, uint32_t *count)
 {
-	struct braces b = { .run = run };
-	struct segment *open, *close;
+	struct segment marks[FEW_MARKS], *open, *close;
+	struct braces b = { .run = run,
+			    .marks = marks,
+			    .marks_end = marks + FEW_MARKS };
 	struct sequence q;
 	struct job first;
 	uint64_t budget = 65536 < run->expansion ? 65536 : run->expansion;
@@ -349,7 +369,7 @@ struct segment **ab_expand_braces(struct ab_shell_run *run,
 
 		b.jobs = b.jobs->next;
 		if (!find_group(&b, now, &open, &close))
-			add_result(&b, now);
+			add_result(&b, now == first.list ? list : now);
 		else if (open->next->next == close &&
 			 parse_sequence(open->next, &q))
 			push_sequence(&b, now, open, close, &q);
