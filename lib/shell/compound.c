@@ -387,7 +387,7 @@ static bool is_all_seen(const struct ab_shell_run *run,
 {
 	const char *name = (const char *)f->tree->text + f->cmd->name;
 
-	if (f->words.count < 2 || f->words.count > f->count ||
+	if (!f->words.count || f->words.count > f->count ||
 	    f->forgotten != ab_run_losses(run))
 		return false;
 	for (uint32_t i = 0; i < f->words.count; i++)
