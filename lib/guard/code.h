@@ -651,8 +651,12 @@ struct ab_token ab_code_bare_name(const struct ab_code *k,
 				  const struct ab_token *t);
 bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
 		     char sign);
-bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
-		     const char *s);
+static inline bool ab_code_is_text(const struct ab_code *k,
+				   const struct ab_token *t, const char *s)
+{
+	return t->kind == AB_TOKEN_WORD && k->text->text[t->at] == *s &&
+	       t->len == strlen(s) && !memcmp(k->text->text + t->at, s, t->len);
+}
 /* What the names of the program stand for, wherever that is said. */
 void ab_code_find_names(struct ab_code *k);
 /* What makes a path of a string, and has methods: Path, Pathname. */

@@ -21,13 +21,6 @@ bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
 	return t->kind == AB_TOKEN_SIGN && k->text->text[t->at] == sign;
 }
 
-bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
-		     const char *s)
-{
-	return t->kind == AB_TOKEN_WORD && t->len == strlen(s) &&
-	       !memcmp(k->text->text + t->at, s, t->len);
-}
-
 const struct ab_named *ab_code_named(const struct ab_code *k,
 				     const struct ab_token *t)
 {

@@ -53,7 +53,6 @@ void ab_pack_free(struct ab_pack *pack)
 		free(pack->text[i]);
 	free(pack->letters);
 	free(pack->keys);
-	free(pack->token_bits);
 	free(pack->end_order);
 	free(pack);
 }

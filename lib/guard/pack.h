@@ -18,6 +18,7 @@
 #include "agentbox/base.h"
 #include "base/attr.h"
 #include "base/key.h"
+#include "guard/text.h"
 
 #define AB_PACK_MAX_BYTES (1u << 20)
 #define AB_PACK_MAX_RULES 512
@@ -194,8 +195,7 @@ struct ab_clause {
 	uint64_t need, never;
 	uint32_t taint;		  /* of a flow clause */
 	const char *lang;	  /* of a text clause */
-	uint32_t token, token_count; /* pack->strings, of a text clause */
-	uint32_t token_bits;	  /* of them, in pack->token_bits */
+	uint32_t token, token_count; /* pack->wants, of a text clause */
 	bool is_bounded;	  /* text: up to the end of a statement */
 };
 
@@ -224,6 +224,9 @@ static inline uint64_t ab_pair_bit(const char *p, size_t n)
 	return UINT64_C(1) << ((first * 37u + second * 11u) >> 2 & 63);
 }
 
+/* Lists of text clauses: few languages share one. */
+#define AB_TEXT_LISTS 64
+
 /* Of a list; next is an index + 1. yes and no come from the clause: of a path
    its classes and unless; else need (0: no need) and never. heads (0: no
    need): of a program's clauses what one of its words, or of the values in
@@ -242,10 +245,12 @@ struct ab_link {
 	};
 	uint64_t heads, starts;
 	uint32_t clause, next;
-	uint32_t test; /* of the clause, and their number */
+	union {
+		uint32_t test;	/* of the clause, and their number */
+		uint32_t first; /* of a text clause: ab_text_first() */
+	};
 	uint16_t test_count;
 	bool needs_hole; /* one of the words must have an unknown part */
-	uint8_t lang;	 /* of a text clause: ab_lang_key() */
 };
 
 enum {
@@ -384,7 +389,8 @@ enum {
 	X(ends, struct ab_end)                                                \
 	X(envs, struct ab_env)                                                \
 	X(sets, struct ab_set)                                                \
-	X(strings, const char *)
+	X(strings, const char *)                                              \
+	X(wants, struct ab_text_want)
 
 #define AB_PACK_BUCKETS 4096
 #define AB_PACK_SEAT_BITS 12
@@ -404,8 +410,6 @@ struct ab_pack {
 #undef X
 	/* of each option: its letter, and what tells its name from most */
 	unsigned char *letters, *keys;
-	/* of each token of the text clauses: what it may be */
-	struct ab_text_bits *token_bits;
 	/* numbers of ends by their key, and where those of each byte begin */
 	uint16_t *end_order;
 	uint16_t end_first[257];
@@ -439,7 +443,7 @@ struct ab_pack {
 	uint64_t path_heads[AB_ROLE_KINDS];
 	uint32_t flow_links[AB_SINK_COUNT];
 	uint32_t flow_mask[AB_SINK_COUNT];
-	uint32_t text_links;
+	uint32_t text_links[AB_TEXT_LISTS]; /* by ab_lang_key() */
 	/* classes that the code itself asks about, by their name: where the
 	   system keeps programs, connections, a home its keys; 0: none */
 	uint64_t bin_dir, net_device, home_keys, proc_status;

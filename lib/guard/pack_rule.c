@@ -560,18 +560,20 @@ static int32_t text_clause(struct ab_pack_reader *r, uint32_t from)
 	if (from + 1 >= r->count)
 		return ab_pack_bad(r, r->words[0], "text LANGUAGE WORD...");
 	clause.lang = r->words[from];
-	clause.token = r->pack->strings_count;
+	clause.token = r->pack->wants_count;
 	for (uint32_t i = from + 1; i < r->count; i++) {
-		const char **s = ab_pack_add(r->pack, strings);
+		struct ab_text_want *want = ab_pack_add(r->pack, wants);
 
-		if (!s)
+		if (!want)
 			return ab_pack_full(r);
-		*s = r->words[i];
+		*want = ab_text_want(r->words[i]);
 		clause.token_count++;
 	}
 	int32_t rc = add_clause(r, &clause, &number);
 
-	return rc < 0 ? rc : add_link(r, &r->pack->text_links, number);
+	return rc < 0 ? rc :
+		add_link(r, &r->pack->text_links[ab_lang_key(clause.lang)],
+			 number);
 }
 
 int32_t ab_pack_read_rule(struct ab_pack_reader *r)

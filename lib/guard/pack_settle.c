@@ -182,13 +182,13 @@ static void settle_hits(struct ab_pack *pack, size_t kind,
 
 /* The longest word of a clause behind its first: most texts have none such, and
    need not be looked through for the first. */
-static uint32_t needed_word(const char *const *words, uint32_t count)
+static uint32_t needed_word(const struct ab_text_want *words, uint32_t count)
 {
 	uint32_t hash = 0;
 	size_t longest = 1;
 
 	for (uint32_t i = 1; i < count; i++) {
-		const char *w = words[i];
+		const char *w = words[i].text;
 		size_t n = strlen(w);
 
 		if (*w >= 'A' && strncmp(w, "not:", 4) != 0 &&
@@ -200,44 +200,21 @@ static uint32_t needed_word(const char *const *words, uint32_t count)
 	return hash;
 }
 
-/* What each token of the text clauses may be. */
-static bool settle_tokens(struct ab_pack *pack)
+/* What the first token of each text clause in the list may be. */
+static void settle_texts(const struct ab_pack *pack, struct ab_link *links,
+			 uint32_t at)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < pack->clauses_count; i++) {
-		pack->clauses[i].token_bits = n;
-		n += pack->clauses[i].token_count;
-	}
-	free(pack->token_bits);
-	pack->token_bits = ab_calloc(n + 1, sizeof(*pack->token_bits));
-	if (!pack->token_bits)
-		return false;
-	for (uint32_t i = 0; i < pack->clauses_count; i++) {
-		const struct ab_clause *c = &pack->clauses[i];
-
-		for (uint32_t k = 0; k < c->token_count; k++)
-			pack->token_bits[c->token_bits + k] = ab_text_heads(
-				pack->strings[c->token + k]);
-	}
-	return true;
-}
-
-/* What the first token of each text clause may be, and its language. */
-static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
-{
-	for (uint32_t at = pack->text_links; at; at = links[at - 1].next) {
+	for (; at; at = links[at - 1].next) {
 		struct ab_link *link = &links[at - 1];
 		const struct ab_clause *c = &pack->clauses[link->clause];
 
-		struct ab_text_bits first =
-			pack->token_bits[c->token_bits];
+		const struct ab_text_want *want = &pack->wants[c->token];
+		struct ab_text_bits heads = ab_text_heads(want->text);
 
-		link->heads = first.low;
-		link->highs = first.high;
-		link->needs = needed_word(&pack->strings[c->token],
-					  c->token_count);
-		link->lang = ab_lang_key(c->lang);
+		link->heads = heads.low;
+		link->highs = heads.high;
+		link->first = ab_text_first(want->text);
+		link->needs = needed_word(want, c->token_count);
 	}
 }
 
@@ -261,8 +238,10 @@ static bool settle_links(struct ab_pack *pack)
 	}
 	for (size_t i = 0; i < AB_SINK_COUNT; i++)
 		move_list(&s, &pack->flow_links[i], false);
-	move_list(&s, &pack->text_links, false);
-	settle_texts(pack, s.links);
+	for (size_t i = 0; i < AB_TEXT_LISTS; i++) {
+		move_list(&s, &pack->text_links[i], false);
+		settle_texts(pack, s.links, pack->text_links[i]);
+	}
 	free(pack->links);
 	pack->links = s.links;
 	pack->links_count = s.count;
@@ -449,6 +428,5 @@ bool ab_pack_settle(struct ab_pack *pack)
 	settle_seats(pack);
 	settle_preds(pack);
 	settle_roles(pack);
-	return settle_tokens(pack) && settle_links(pack) &&
-	       settle_options(pack) && settle_ends(pack);
+	return settle_links(pack) && settle_options(pack) && settle_ends(pack);
 }

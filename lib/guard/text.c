@@ -25,7 +25,8 @@ struct window {
 	struct ab_token tokens[WINDOW];
 	uint32_t count;
 	bool is_start; /* tokens[0] begins a statement */
-	uint64_t words[16]; /* a bit for each ab_text_hash() of a token */
+	/* the tokens of a hash in their order, index + 1 */
+	uint16_t first[AB_TEXT_ANY], next[WINDOW];
 };
 
 /* Nothing is put into it: "$x", "#{x}", "@x". */
@@ -105,6 +106,22 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 	return false;
 }
 
+static inline bool has_hash(const struct ab_token *t, struct ab_text_bits bits)
+{
+	return bits.low >> (t->hash & 63) & bits.high >> (t->hash >> 4) & 1;
+}
+
+static bool none_after(const struct window *w, uint32_t from,
+		       const struct ab_text_want *want)
+{
+	for (uint32_t i = from; i < w->count; i++) {
+		if (has_hash(&w->tokens[i], want->bits) &&
+		    token_is(w, i, want->text + 1))
+			return false;
+	}
+	return true;
+}
+
 /* Behind the bracket that ends what token `i` stands in. */
 static uint32_t bracket_end(const struct window *w, uint32_t i)
 {
@@ -130,55 +147,14 @@ static inline bool is_other(const char *want)
 	return *want == 'n' && !strncmp(want, "not:", 4);
 }
 
-uint8_t ab_lang_key(const char *lang)
-{
-	return (uint8_t)(ab_pack_hash(lang, strlen(lang)) & 0xff);
-}
-
-struct ab_text_bits ab_text_heads(const char *want)
-{
-	struct ab_text_bits bits = { 0, 0 };
-
-	if (want[0] == '!' && want[1])
-		want++;
-	if (*want == '^' || *want == '%' || *want == '*' || is_other(want))
-		return (struct ab_text_bits){ UINT64_MAX, UINT64_MAX };
-	for (const char *p = want; p;) {
-		size_t n = strcspn(p, "|");
-
-		/* `|`: the sign itself */
-		ab_text_bits_add(&bits,
-				 ab_text_hash(p, n ? (uint32_t)n : 1));
-		p = p[n] ? p + n + 1 : NULL;
-	}
-	return bits;
-}
-
-static inline bool may_be(const struct ab_token *t,
-			  const struct ab_text_bits *want)
-{
-	return want->low >> (t->hash & 63) & want->high >> (t->hash >> 4) & 1;
-}
-
-static bool none_after(const struct window *w, uint32_t from, const char *want,
-		       const struct ab_text_bits *bits)
-{
-	for (uint32_t i = from; i < w->count; i++) {
-		if (may_be(&w->tokens[i], bits) && token_is(w, i, want))
-			return false;
-	}
-	return true;
-}
-
-/* The rule's tokens, with the bits of each, from token `i` on; each gap is as
-   short as it can be. */
-static bool match_from(const struct window *w, const char *const *want,
-		       const struct ab_text_bits *bits, uint32_t n, uint32_t i)
+/* The rule's tokens from token `i` on; each gap is as short as it can be. */
+static bool match_from(const struct window *w, const struct ab_text_want *want,
+		       uint32_t n, uint32_t i)
 {
 	uint32_t k = 0, gap = UINT32_MAX, back = 0, end = w->count;
 
 	while (k < n) {
-		const char *s = want[k];
+		const char *s = want[k].text;
 
 		if (*s == '^' && !s[1]) {
 			if (i != 0 || !w->is_start)
@@ -194,15 +170,15 @@ static bool match_from(const struct window *w, const char *const *want,
 			continue;
 		}
 		if (s[0] == '!' && s[1]) {
-			if (!none_after(w, i, s + 1, &bits[k]))
+			if (!none_after(w, i, &want[k]))
 				return false;
 			k++;
 			continue;
 		}
 		bool is_not = is_other(s);
 
-		if (i < end && may_be(&w->tokens[i], &bits[k]) &&
-		    token_is(w, i, is_not ? s + 4 : s) != is_not) {
+		if (i < end && (has_hash(&w->tokens[i], want[k].bits) &&
+				token_is(w, i, is_not ? s + 4 : s)) != is_not) {
 			i++;
 			k++;
 		} else if (gap != UINT32_MAX && back < end) {
@@ -215,15 +191,62 @@ static bool match_from(const struct window *w, const char *const *want,
 	return true;
 }
 
+uint32_t ab_lang_key(const char *lang)
+{
+	return ab_pack_hash(lang, strlen(lang)) % AB_TEXT_LISTS;
+}
+
+/* What only a string can be: its hash is 0. */
+static bool is_of_strings(const char *want)
+{
+	return is_sort(want, "%string") || is_sort(want, "%plain") ||
+	       is_sort(want, "%metadata") || is_sort(want, "%forge");
+}
+
+struct ab_text_bits ab_text_heads(const char *want)
+{
+	struct ab_text_bits bits = { 0, 0 };
+
+	if (is_of_strings(want))
+		return (struct ab_text_bits){ 1, 1 };
+	if (*want == '^' || *want == '%' || *want == '*' || is_other(want))
+		return (struct ab_text_bits){ UINT64_MAX, UINT64_MAX };
+	for (const char *p = want; p;) {
+		size_t n = strcspn(p, "|");
+
+		/* `|`: the sign itself */
+		ab_text_bits_add(&bits,
+				 ab_text_hash(p, n ? (uint32_t)n : 1));
+		p = p[n] ? p + n + 1 : NULL;
+	}
+	return bits;
+}
+
+uint32_t ab_text_first(const char *want)
+{
+	if (is_of_strings(want))
+		return 0;
+	if (*want == '^' || *want == '%' || *want == '*' || is_other(want) ||
+	    strchr(want, '|'))
+		return AB_TEXT_ANY;
+	return ab_text_hash(want, (uint32_t)strlen(want));
+}
+
+struct ab_text_want ab_text_want(const char *text)
+{
+	uint32_t skip = is_other(text) ? 4 : *text == '!' && text[1] ? 1 : 0;
+
+	return (struct ab_text_want){ text, ab_text_heads(text + skip) };
+}
+
 /* The words and signs of the window, noted of each and of all: most rules are
    about none of them. */
 static struct ab_text_bits window_bits(struct window *w)
 {
 	struct ab_text_bits bits = { 0, 0 };
 
-	memset(w->words, 0, sizeof(w->words));
-	w->words[0] = 1; /* what needs none */
-	for (uint32_t i = 0; i < w->count; i++) {
+	memset(w->first, 0, sizeof(w->first));
+	for (uint32_t i = w->count; i-- > 0;) {
 		struct ab_token *t = &w->tokens[i];
 		bool is_string = !t->len || t->kind == AB_TOKEN_STRING;
 		uint32_t h = is_string
@@ -232,52 +255,80 @@ static struct ab_text_bits window_bits(struct window *w)
 
 		t->hash = (uint16_t)h;
 		ab_text_bits_add(&bits, h);
-		w->words[h / 64] |= UINT64_C(1) << h % 64;
+		w->next[i] = w->first[h];
+		w->first[h] = (uint16_t)(i + 1);
 	}
 	return bits;
+}
+
+/* The rule's first token from number `i` on; its text is asked about later. */
+static uint32_t next_head(const struct window *w, const struct ab_link *link,
+			  uint32_t i)
+{
+	struct ab_text_bits heads = { link->heads, link->highs };
+
+	while (i < w->count && !has_hash(&w->tokens[i], heads))
+		i++;
+	return i;
+}
+
+/* Token `i` begins what the rule is about: is that so? */
+static bool holds_at(struct ab_check *c, const struct ab_clause *clause,
+		     const struct window *w, uint32_t i,
+		     const struct ab_word *text)
+{
+	const struct ab_text_want *want = c->pack->wants + clause->token;
+	AB_UNINITIALIZED struct ab_word found;
+
+	if (!match_from(w, want, clause->token_count, i))
+		return false;
+	if (ab_word_slice(c, text, w->tokens[i].at, w->tokens[i].len, &found))
+		ab_check_clause(c, clause, &found);
+	return true;
+}
+
+/* The first place where the rule holds is told. */
+static void look_for(struct ab_check *c, const struct ab_link *link,
+		     const struct ab_clause *clause, const struct window *w,
+		     const struct ab_word *text)
+{
+	uint32_t i;
+
+	if (link->first != AB_TEXT_ANY) {
+		for (i = w->first[link->first]; i; i = w->next[i - 1]) {
+			if (holds_at(c, clause, w, i - 1, text))
+				return;
+		}
+		return;
+	}
+	for (i = next_head(w, link, 0); i < w->count;
+	     i = next_head(w, link, i + 1)) {
+		if (holds_at(c, clause, w, i, text) ||
+		    *c->pack->wants[clause->token].text == '^')
+			return;
+	}
 }
 
 static void look(struct ab_check *c, const char *lang, struct window *w,
 		 const struct ab_word *text)
 {
-	uint32_t at = c->pack->text_links;
+	uint32_t at = c->pack->text_links[ab_lang_key(lang)];
 	struct ab_text_bits have = window_bits(w);
-	uint8_t key = ab_lang_key(lang);
 
 	while (at && w->count) {
 		const struct ab_link *link = &c->pack->links[at - 1];
-		const struct ab_clause *clause;
-		const struct ab_text_bits *bits;
-		const char *const *want;
+		const struct ab_clause *clause =
+			&c->pack->clauses[link->clause];
 
 		at = link->next;
-		if (link->lang != key || !(link->heads & have.low) ||
-		    !(link->highs & have.high) ||
-		    !(w->words[link->needs / 64] >> link->needs % 64 & 1))
+		if ((link->first != AB_TEXT_ANY ?
+			     !w->first[link->first] :
+			     !(link->heads & have.low) ||
+				     !(link->highs & have.high)) ||
+		    (link->needs && !w->first[link->needs]) ||
+		    strcmp(clause->lang, lang) != 0)
 			continue;
-		clause = &c->pack->clauses[link->clause];
-		if (strcmp(clause->lang, lang) != 0)
-			continue;
-		want = c->pack->strings + clause->token;
-		bits = c->pack->token_bits + clause->token_bits;
-		for (uint32_t i = 0; i < w->count; i++) {
-			AB_UNINITIALIZED struct ab_word found;
-
-			if (!may_be(&w->tokens[i], bits) ||
-			    (**want != '^' && **want != '%' &&
-			     !is_other(*want) && !token_is(w, i, *want)))
-				continue;
-			if (!match_from(w, want, bits, clause->token_count,
-					i)) {
-				if (**want == '^')
-					break;
-				continue;
-			}
-			if (ab_word_slice(c, text, w->tokens[i].at,
-					  w->tokens[i].len, &found))
-				ab_check_clause(c, clause, &found);
-			break;
-		}
+		look_for(c, link, clause, w, text);
 	}
 }
 

@@ -93,10 +93,19 @@ static inline void ab_text_bits_add(struct ab_text_bits *b, uint32_t hash)
 	b->low |= UINT64_C(1) << (hash & 63);
 	b->high |= UINT64_C(1) << (hash >> 4 & 63);
 }
-/* What a token may be to be this one of a rule's; %string: any. */
+/* What a token of a rule's asks for; "not:x" and "!x" have the bits of x. */
+struct ab_text_want {
+	const char *text;
+	struct ab_text_bits bits;
+};
+struct ab_text_want ab_text_want(const char *text);
+/* What a token may be to be a rule's first, and the one hash that it must
+   have; AB_TEXT_ANY: there is more than one. */
 struct ab_text_bits ab_text_heads(const char *want);
+#define AB_TEXT_ANY 1024
+uint32_t ab_text_first(const char *want);
 
 /* What tells most languages apart. */
-uint8_t ab_lang_key(const char *lang);
+uint32_t ab_lang_key(const char *lang);
 
 #endif

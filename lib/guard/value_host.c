@@ -180,40 +180,52 @@ static bool is_metadata_host(const char *s, uint32_t n)
 	return false;
 }
 
-/* One of them stands somewhere in it. */
-static bool has_metadata_host(const struct ab_word *w)
+/* One of the names stands in it, whatever stands before and behind. */
+static bool names_metadata(const struct ab_word *w)
 {
 	static const char *const hosts[] = {
 		"169.254.169.254", "metadata.google.internal", "fd00:ec2::254",
 		"169.254.170.2",   "100.100.100.200", "0xa9fea9fe",
 		"2852039166", "[fd00:ec2", "metadata.azure.com",
 	};
-	const char *end = w->text + w->len;
+	static const bool heads[256] = { ['1'] = true, ['m'] = true,
+					 ['f'] = true, ['0'] = true,
+					 ['2'] = true, ['['] = true };
 
-	for (const char *p = w->text; end - p >= 9; p++) {
-		/* what they begin with */
-		if ((*p < '0' || *p > '2') && *p != 'm' && *p != 'f' &&
-		    *p != '[')
+	for (uint32_t at = 0; at < w->len; at++) {
+		if (!heads[(unsigned char)w->text[at]])
 			continue;
 		for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
-			const char *host = hosts[i];
+			size_t n = strlen(hosts[i]);
 
-			if (p[0] == host[0] && p[1] == host[1] &&
-			    strlen(host) <= (size_t)(end - p) &&
-			    !memcmp(p, host, strlen(host)))
+			if (hosts[i][0] == w->text[at] && w->len - at >= n &&
+			    !memcmp(w->text + at, hosts[i], n))
 				return true;
 		}
 	}
 	return false;
 }
 
+/* No address of it is shorter, http://metadata neither. */
+#define METADATA_MIN 9
+
 bool ab_value_is_metadata(const struct ab_word *w)
 {
 	uint32_t n, address;
-	const char *s = ab_value_host(w, &n);
+	bool has_scheme;
+	const char *s;
 
-	if (has_metadata_host(w) ||
-	    (is_metadata_host(s, n) && memmem(w->text, w->len, "://", 3)))
+	if (w->len < METADATA_MIN)
+		return false;
+	if (names_metadata(w))
+		return true;
+	has_scheme = memmem(w->text, w->len, "://", 3);
+	/* a number, or a name behind a scheme */
+	if (!has_scheme && !(*w->text >= '0' && *w->text <= '9') &&
+	    !memchr(w->text, '@', w->len))
+		return false;
+	s = ab_value_host(w, &n);
+	if (has_scheme && is_metadata_host(s, n))
 		return true;
 	return number_host(s, n, &address) &&
 	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
