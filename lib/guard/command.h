@@ -171,6 +171,9 @@ void ab_note_exported(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
 void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
+/* What is known beyond the variables of the run, in a number: links that the
+   text made, and what options of the shell do from there on. */
+uint64_t ab_known_beside(const struct ab_check *c);
 
 /* --- dirs.c --- */
 #define AB_CWD_BEFORE " cwd before" /* the last `cd` */

@@ -566,6 +566,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	const struct ab_word *argv = m->argv;
 	uint32_t argc = m->argc;
 	enum ab_builtin builtin = m->builtin;
+	bool is_loop = m->place.flags & AB_SHELL_LOOP;
+	uint64_t known = is_loop ? ab_known_beside(c) : 0;
 
 	prepare(v, run, &m->place);
 	if (AB_UNLIKELY(c->dump != NULL))
@@ -615,6 +617,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		after_builtin(v, &act, builtin, argv, argc);
 	if (AB_UNLIKELY(c->traps))
 		ab_traps_wake(c);
+	if (is_loop && known != ab_known_beside(c))
+		ab_shell_learn(run);
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }

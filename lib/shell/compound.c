@@ -292,6 +292,7 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	f->is_loop = true;
 	ab_run_stands(run, f->stood);
 	f->forgotten = ab_run_losses(run);
+	f->learned = run->learned;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
 	if (is_endless(f->tree, f->cmd))
@@ -388,7 +389,7 @@ static bool is_all_seen(const struct ab_shell_run *run,
 	const char *name = (const char *)f->tree->text + f->cmd->name;
 
 	if (!f->words.count || f->words.count > f->count ||
-	    f->forgotten != ab_run_losses(run))
+	    f->forgotten != ab_run_losses(run) || f->learned != run->learned)
 		return false;
 	for (uint32_t i = 0; i < f->words.count; i++)
 		for (uint32_t k = 0; k < f->words.words[i].hole_count; k++)
@@ -588,6 +589,7 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 			    (!is_definite(f) && !is_all_seen(run, f))) &&
 				   (ab_run_blur(run, f->undo,
 						f->jumps == run->jumps) ||
+				    f->learned != run->learned ||
 				    (is_for && f->words.count > f->count)))) {
 		f->branches = 1;
 		if (is_for)

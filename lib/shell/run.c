@@ -808,6 +808,11 @@ void ab_shell_forget(struct ab_shell_run *run)
 	run->forgotten = ++run->clock;
 }
 
+void ab_shell_learn(struct ab_shell_run *run)
+{
+	run->learned++;
+}
+
 struct ab_stream *ab_shell_stream(struct ab_shell_run *run,
 				  struct ab_span span)
 {

@@ -207,7 +207,8 @@ struct visit_frame {
 	struct undo *undo, *stage_undo, *list_undo, *perhaps_undo;
 	struct outcome *outcomes;
 	uint32_t branches, index, count, factor;
-	uint64_t forgotten; /* LOOP: ab_run_losses() when it began */
+	/* LOOP: ab_run_losses() when it began, and run->learned */
+	uint64_t forgotten, learned;
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
@@ -263,6 +264,7 @@ struct ab_shell_run {
 	uint32_t branch_depth; /* assignments are noted when > 0 */
 	uint64_t clock, forgotten, child;
 	uint64_t unnamed; /* when any variable may have been set last */
+	uint64_t learned; /* ab_shell_learn(), how often */
 	struct function *functions;
 	uint64_t function_mask; /* a bit per bucket that holds one */
 	uint32_t function_count, alias_count;
