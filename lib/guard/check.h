@@ -146,6 +146,7 @@ struct ab_check {
 	bool is_reading_named; /* files that a tool finds by their names */
 	bool is_again;	 /* the same command in another directory */
 	bool is_perhaps; /* a text that it runs is one of several */
+	enum ab_shell_when when; /* ... and runs then */
 	bool is_linked;	 /* paths lead through the links of the text */
 	bool met_link;	 /* a path at hand would */
 	bool has_link_choice; /* through another one at the same name */

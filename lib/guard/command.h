@@ -138,8 +138,9 @@ void ab_defined_export(struct ab_check *c, const struct ab_word *argv,
 void ab_defined_tell(struct ab_check *c);
 
 /* --- traps.c --- */
-/* A text that `trap` keeps. True: it is not to be judged yet. */
-bool ab_trap_set(struct ab_check *c, const struct ab_word *w);
+/* A text that `trap` keeps, and for which signals. */
+void ab_trap_set(struct ab_check *c, const struct ab_word *words,
+		 uint32_t count);
 /* A variable that one waits for is set now. */
 void ab_traps_wake(struct ab_check *c);
 /* A function is over, and its own variables are still there. */

@@ -128,7 +128,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 {
 	struct ab_shell_text push = { .text = *text, .is_child = is_child,
 				      .args = args, .arg_count = arg_count,
-				      .is_perhaps = c->is_perhaps };
+				      .is_perhaps = c->is_perhaps,
+				      .when = c->when };
 	const struct ab_chain *chain = c->chain;
 
 	/* env -C DIR sh -c ... */
@@ -508,8 +509,10 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		if (taint)
 			ab_check_flow(c, use, AB_SINK_SHELL,
 				      part_taint(taint, w->len), w);
-		if (!strcmp(use->program->name, "trap") && ab_trap_set(c, w))
+		if (!strcmp(use->program->name, "trap")) {
+			ab_trap_set(c, w, use->count - rest + 1);
 			return;
+		}
 		ab_check_script(c, w, role->kind == AB_ROLE_SHELL,
 				use->words + rest, use->count - rest, NULL);
 		return;

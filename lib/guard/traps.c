@@ -7,6 +7,8 @@
  * `exit`, and at the end. What does nothing without a variable that nothing
  * has set yet, `rm "$x"`, is judged without that word till then; all else in
  * the text, and any other use of such a variable, is judged as it stands.
+ * What it does to the shell is done between any two commands from there on, and
+ * no longer counts where it is the last that the shell does.
  *
  * What refuses to be known: at which command a signal comes, and where a
  * command fails under `set -e`.
@@ -37,9 +39,18 @@ struct trap_name {
 	const void *origin;
 };
 
+/* How a trap goes on. */
+enum course {
+	COURSE_OVER,   /* of EXIT, or it ends with `exit` itself */
+	COURSE_ASKED,  /* of a signal that asks for the end: that is what the
+			  sender wants, but for the text itself */
+	COURSE_ON
+};
+
 struct ab_trap {
 	struct ab_trap *next;
-	struct ab_word text; /* in a subshell: what it sets is lost */
+	struct ab_word text;
+	enum course course;
 	/* the same with the bodies of functions for their names */
 	struct ab_word open;
 	struct trap_name names[MAX_NAMES];
@@ -50,6 +61,11 @@ struct ab_trap {
 	bool is_sub;	     /* set in a subshell, and lost with it */
 	bool is_told;	     /* where that ends */
 };
+
+static enum ab_shell_when when_of(enum course course)
+{
+	return course == COURSE_ON ? AB_SHELL_LATER : AB_SHELL_LAST;
+}
 
 static bool is_name_byte(char ch, bool is_first)
 {
@@ -275,24 +291,19 @@ static bool is_early(const struct ab_trap *t)
 	return false;
 }
 
-/* `(TEXT)`, where it stays. */
+/* The text, where it stays. */
 static bool keep(struct ab_check *c, const struct ab_word *w,
 		 struct ab_word *out)
 {
-	char *text = ab_arena_high(c->high, (size_t)w->len + 4);
+	char *text = ab_arena_high(c->high, (size_t)w->len + 1);
 	struct ab_hole *holes = ab_arena_high(
 		c->high, (size_t)(w->hole_count + 1) * sizeof(*holes));
 
 	if (!text || !holes)
 		return false;
-	*text = '(';
-	memcpy(text + 1, w->text, w->len);
-	memcpy(text + 1 + w->len, "\n)", 3);
-	for (uint32_t i = 0; i < w->hole_count; i++) {
-		holes[i] = w->holes[i];
-		holes[i].at++;
-	}
-	*out = (struct ab_word){ .text = text, .len = w->len + 3,
+	memcpy(text, w->text, w->len);
+	memcpy(holes, w->holes, w->hole_count * sizeof(*holes));
+	*out = (struct ab_word){ .text = text, .len = w->len,
 				 .holes = holes, .hole_count = w->hole_count,
 				 .span = w->span };
 	return true;
@@ -430,6 +441,15 @@ static const struct ab_word *without(struct ab_check *c,
 	return out;
 }
 
+/* What it does to the shell is done at each time, or when all is over. */
+static void run_text(struct ab_check *c, const struct ab_word *text,
+		     enum ab_shell_when when)
+{
+	c->when = when;
+	ab_check_script(c, text, false, NULL, 0, "trap");
+	c->when = AB_SHELL_NOW;
+}
+
 static void judge(struct ab_check *c, struct ab_trap *t, bool is_end)
 {
 	bool is_any_left = false;
@@ -441,8 +461,8 @@ static void judge(struct ab_check *c, struct ab_trap *t, bool is_end)
 		n->is_left = is_left_out(c, t, n, is_end);
 		is_any_left |= n->is_left;
 	}
-	ab_check_script(c, is_any_left ? without(c, t) : &t->text, false, NULL,
-			0, "trap");
+	run_text(c, is_any_left ? without(c, t) : &t->text,
+		 is_end ? AB_SHELL_LAST : when_of(t->course));
 }
 
 /* The same is kept already: a script may set it many times. */
@@ -455,14 +475,97 @@ static bool has_trap(const struct ab_check *c, const struct ab_word *w,
 		if (t->is_sub == is_sub && t->is_told == is_told &&
 		    t->depth <= depth &&
 		    !w->hole_count && !t->text.hole_count &&
-		    t->text.len == w->len + 3 &&
-		    !memcmp(t->text.text + 1, w->text, w->len))
+		    t->text.len == w->len &&
+		    !memcmp(t->text.text, w->text, w->len))
 			return true;
 	}
 	return false;
 }
 
-bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
+static bool is_blank(char ch)
+{
+	return ch == ' ' || ch == '\t' || ch == '\n';
+}
+
+/* The last command of it is a plain `exit`, which nothing leads past: what it
+   does is over then. Where quotes are, or words of other commands, it may be
+   no command. */
+static bool ends_shell(const struct ab_check *c, const char *s, uint32_t n)
+{
+	uint32_t at;
+
+	while (n && (is_blank(s[n - 1]) || s[n - 1] == ';'))
+		n--;
+	for (at = n; at && s[at - 1] != ';' && s[at - 1] != '\n'; at--) {
+		if (!is_name_byte(s[at - 1], false) &&
+		    !memchr(" \t$?", s[at - 1], 4))
+			return false;
+	}
+	if (at && s[at - 1] == '\n' && at > 1 && s[at - 2] == '\\')
+		return false;
+	while (at < n && is_blank(s[at]))
+		at++;
+	if (n - at < 4 || memcmp(s + at, "exit", 4) != 0 ||
+	    (n - at > 4 && !is_blank(s[at + 4])) ||
+	    memmem(s, n, "<<", 2) || memmem(s, n, "return", 6) ||
+	    ab_shell_function(c->run, "exit", 4))
+		return false;
+	while (at && is_blank(s[at - 1]))
+		at--;
+	return !at || !memchr("&|", s[at - 1], 2);
+}
+
+/* The text is one call of a function whose body ends the shell. */
+static bool is_ending_call(struct ab_check *c, const struct ab_word *w)
+{
+	uint32_t end = 0;
+	const struct ab_shell_function *f = call_at(c, w, 0, &end);
+	const char *body;
+
+	if (!f || end != w->len || f->is_perhaps)
+		return false;
+	body = memchr(f->text, '{', f->text_len);
+	return f->text[f->text_len - 1] == '}' &&
+	       ends_shell(c, body + 1,
+			  (uint32_t)(f->text + f->text_len - body) - 2);
+}
+
+static bool is_one_of(const struct ab_word *w, const char *const *names,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ab_word_equals(w, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum course course_of(struct ab_check *c, const struct ab_word *w,
+			     const struct ab_word *signals, uint32_t count)
+{
+	static const char *const last[] = { "EXIT", "0" };
+	static const char *const asking[] = {
+		"SIGINT", "INT", "2", "SIGTERM", "TERM", "15", "SIGHUP", "HUP",
+		"1", "SIGQUIT", "QUIT", "3", "SIGPIPE", "PIPE", "13",
+	};
+	enum course course = COURSE_OVER;
+
+	if (!w->hole_count &&
+	    (ends_shell(c, w->text, w->len) || is_ending_call(c, w)))
+		return COURSE_OVER;
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_one_of(&signals[i], last, AB_ARRAY_LEN(last)))
+			continue;
+		if (!is_one_of(&signals[i], asking, AB_ARRAY_LEN(asking)))
+			return COURSE_ON;
+		course = COURSE_ASKED;
+	}
+	return course;
+}
+
+/* It is kept, for later; true: it is not to be judged yet. */
+static bool keep_trap(struct ab_check *c, const struct ab_word *w,
+		      enum course course)
 {
 	bool is_sub = c->flags & (AB_SHELL_SUBSHELL | AB_SHELL_DEFINITION);
 	/* where other subshells end is not told with what the variables are */
@@ -471,9 +574,7 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 	uint32_t depth = c->command ? c->command->place.depth : 0, count = 0;
 	struct ab_trap *trap;
 
-	/* `trap '' INT` and `trap - INT` run nothing */
-	if ((!w->len && !w->hole_count) || ab_word_equals(w, "-") ||
-	    c->is_reading || c->is_probe || c->is_again ||
+	if (c->is_reading || c->is_probe || c->is_again ||
 	    has_trap(c, w, is_sub, is_told, depth, &count))
 		return false;
 	trap = ab_arena_high(c->high, sizeof(*trap));
@@ -483,6 +584,7 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 	}
 	trap->next = c->traps;
 	trap->depth = depth;
+	trap->course = course;
 	trap->is_sub = is_sub;
 	trap->is_told = is_told;
 	trap->is_unseen = false;
@@ -496,6 +598,18 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 		return false;
 	judge(c, trap, false);
 	return true;
+}
+
+void ab_trap_set(struct ab_check *c, const struct ab_word *words,
+		 uint32_t count)
+{
+	enum course course = course_of(c, words, words + 1, count - 1);
+
+	/* `trap '' INT` and `trap - INT` run nothing */
+	if ((!words->len && !words->hole_count) || ab_word_equals(words, "-"))
+		return;
+	if (!keep_trap(c, words, course))
+		run_text(c, words, when_of(course));
 }
 
 /* It is a trap of the shell at hand. */
@@ -530,12 +644,42 @@ static bool has_changed(struct ab_check *c, struct ab_trap *t)
 	return has;
 }
 
+/* What a trap runs is no command behind which it runs again. */
+static bool is_in_trap(const struct ab_check *c)
+{
+	const struct ab_chain *k = c->chain;
+
+	while (k && strcmp(k->name, "trap") != 0)
+		k = k->up;
+	return k;
+}
+
+/* `kill -INT $$`: the shell itself may be what gets it. */
+static bool may_signal(const struct ab_check *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->argc && !ab_word_equals(&c->argv[i], "kill"))
+		i++;
+	for (; i < c->argc; i++) {
+		if (c->argv[i].hole_count)
+			return true;
+	}
+	return false;
+}
+
 void ab_traps_wake(struct ab_check *c)
 {
 	uint32_t depth = c->command ? c->command->place.depth : 0;
+	bool is_sent = may_signal(c) && !is_in_trap(c);
 
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
-		if (t->name_count && is_own(c, t, depth) && has_changed(c, t))
+		bool is_due = is_sent && t->course == COURSE_ASKED;
+
+		if (is_due)
+			t->course = COURSE_ON;
+		if (is_due || (t->name_count && is_own(c, t, depth) &&
+				 has_changed(c, t)))
 			judge(c, t, false);
 	}
 }
@@ -549,16 +693,6 @@ void ab_traps_leave(struct ab_check *c)
 		t->is_unseen |= has_changed(c, t);
 		memcpy(t->names, was, sizeof(was));
 	}
-}
-
-/* What a trap runs is no command behind which it runs again. */
-static bool is_in_trap(const struct ab_check *c)
-{
-	const struct ab_chain *k = c->chain;
-
-	while (k && strcmp(k->name, "trap") != 0)
-		k = k->up;
-	return k;
 }
 
 void ab_traps_run(struct ab_check *c, bool is_end)

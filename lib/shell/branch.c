@@ -197,10 +197,9 @@ static bool is_nothing(const struct value *v)
 	return v == &ab_run_absent || v->kind == VALUE_UNSET;
 }
 
-static const struct value *join_values(struct ab_shell_run *run,
-				       const struct variable *v,
-				       const struct value *a,
-				       const struct value *b)
+const struct value *ab_run_meet(struct ab_shell_run *run,
+				const struct variable *v,
+				const struct value *a, const struct value *b)
 {
 	struct ab_stream *x, *y, *origin;
 	struct stream *stream;
@@ -283,7 +282,7 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		struct variable *v = o->variable;
 
 		if (v->stamp == stamp) {
-			v->joined = join_values(run, v, v->joined, o->value);
+			v->joined = ab_run_meet(run, v, v->joined, o->value);
 			v->joins++;
 			continue;
 		}
@@ -300,7 +299,7 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		v->stamp = 0;
 		now = ab_run_value(run, v->name, v->len);
 		if (v->joins < branches)
-			v->joined = join_values(run, v, v->joined, now);
+			v->joined = ab_run_meet(run, v, v->joined, now);
 		if (!same_value(v->joined, now) || now == &ab_run_absent ||
 		    (ab_run_is_lost(run, v) && !(v->flags & VARIABLE_SHARED)))
 			ab_run_set_value(run, v, v->joined);
@@ -365,7 +364,7 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole)
 		    (is_whole && is_back(v, stamp)))
 			continue;
 		/* in place: this assignment is on the trail already */
-		v->value = join_values(run, v, u->value, v->value);
+		v->value = ab_run_meet(run, v, u->value, v->value);
 		if (v->value->kind != VALUE_UNKNOWN)
 			v->value = &ab_run_anything;
 		/* or what more rounds make of it; a file is what any did, and

@@ -14,6 +14,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/expand.c \
 	lib/shell/fields.c \
 	lib/shell/here.c \
+	lib/shell/later.c \
 	lib/shell/lex.c \
 	lib/shell/lex_inside.c \
 	lib/shell/names.c \

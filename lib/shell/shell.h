@@ -395,6 +395,11 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
  * For callbacks.
  */
 
+/* When a text runs that is visited now: between any two commands from here on,
+ * after which the variables that it sets may be that; or when the shell ends,
+ * and nothing of what it does to that stays. */
+enum ab_shell_when { AB_SHELL_NOW, AB_SHELL_LATER, AB_SHELL_LAST };
+
 /* A text that the command just told would run: `eval`, `bash -c`, trap... */
 struct ab_shell_text {
 	struct ab_word text; /* holes in it stay holes */
@@ -414,6 +419,7 @@ struct ab_shell_text {
 	struct ab_stream *in, *out;
 	void *tag; /* for the commands inside: place.tag */
 	bool is_perhaps; /* one of several: what it does may not be done */
+	enum ab_shell_when when; /* not is_child: of the shell itself */
 	bool is_bash; /* is_child: no dash reads it, whatever `sh` is */
 };
 

@@ -264,9 +264,12 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 	if (!v)
 		return; /* the run ends with LIMIT */
 	v->flags |= flags;
-	if (AB_UNLIKELY(v->flags & VARIABLE_ATTRIBUTED ||
-			v->value->kind == VALUE_ARRAY))
+	if (AB_UNLIKELY(v->flags & (VARIABLE_ATTRIBUTED | VARIABLE_LATER) ||
+			v->value->kind == VALUE_ARRAY)) {
 		value = fitting(run, v, value);
+		if (v->flags & VARIABLE_LATER)
+			value = ab_run_meet(run, v, value, v->later);
+	}
 	ab_run_set_value(run, v, value);
 	if (AB_UNLIKELY(v->flags & VARIABLE_NAMEREF))
 		write_through(run, v, value);
@@ -275,6 +278,8 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 void ab_run_restore(struct ab_shell_run *run, struct variable *v,
 		    const struct value *value)
 {
+	if (AB_UNLIKELY(v->flags & VARIABLE_LATER))
+		value = ab_run_meet(run, v, value, v->later);
 	ab_run_set_value(run, v, value);
 }
 

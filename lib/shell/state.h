@@ -50,7 +50,8 @@ enum variable_flags {
 	VARIABLE_NAMEREF = 8,
 	VARIABLE_SHARED = 16, /* of no shell: AB_SHELL_SHARED */
 	/* exported on one way only, in a subshell, or not any more */
-	VARIABLE_MAYBE_EXPORTED = 32
+	VARIABLE_MAYBE_EXPORTED = 32,
+	VARIABLE_LATER = 64 /* `later` counts */
 };
 
 struct variable {
@@ -66,6 +67,8 @@ struct variable {
 	uint32_t refers_len;
 	uint64_t stamp; /* of the branch that saw it last */
 	const struct value *joined;
+	/* LATER: what it may be at any time, whatever was put into it */
+	const struct value *later;
 	const struct visit_frame *local_to; /* the innermost call */
 };
 
@@ -440,6 +443,12 @@ void ab_run_back(struct ab_shell_run *run, struct undo *mark,
 		 struct outcome **outcomes);
 void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		 uint32_t branches);
+/* What v is where two ways meet. */
+const struct value *ab_run_meet(struct ab_shell_run *run,
+				const struct variable *v,
+				const struct value *a, const struct value *b);
+/* later.c: a text is over that may not have run, or not now. */
+void ab_later_end(struct ab_shell_run *run, const struct visit_frame *f);
 /* After a loop that began at mark: what changed in it is unknown. True when
  * something did. is_whole: it was left nowhere but at the end of a round, so
  * where the shell is then counts, and not where it was on the way. */

@@ -710,6 +710,11 @@ static void begin_arguments(struct ab_shell_run *run, struct visit_frame *f)
 	f->locals = u;
 }
 
+static bool is_unsure(const struct ab_shell_text *t)
+{
+	return t->is_perhaps || t->when != AB_SHELL_NOW;
+}
+
 static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct ab_shell_text *t = &f->pushed->text;
@@ -722,7 +727,7 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 		run->limits.posix = run->root->limits.posix && !t->is_bash;
 	f->mark = run->arena->low;
 	f->functions = run->function_count;
-	if (t->is_perhaps) {
+	if (is_unsure(t)) {
 		f->perhaps_undo = ab_run_branch(run);
 		run->uncertain++;
 		f->inner.flags |= AB_SHELL_MAYBE;
@@ -779,13 +784,8 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 	} else {
 		end_passing(run, f);
 	}
-	if (f->pushed->text.is_perhaps) {
-		struct outcome *outcomes = NULL;
-
-		run->uncertain--;
-		ab_run_back(run, f->perhaps_undo, &outcomes);
-		ab_run_join(run, outcomes, 2);
-	}
+	if (AB_UNLIKELY(is_unsure(&f->pushed->text)))
+		ab_later_end(run, f);
 	ab_visit_end(run, &f->scope);
 	ab_visit_leave(run);
 }
