@@ -224,6 +224,31 @@ static bool join(struct ab_check *c, const struct ab_word *dir,
 	return true;
 }
 
+static bool ends_with(const char *s, uint32_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && !memcmp(s + len - n, end, n);
+}
+
+/* It leads to what a command has open as its stdin or stdout: which it is, of
+   a number, only that command knows. */
+static void note_fd(struct ab_check *c, const struct ab_word *to)
+{
+	uint32_t n = to->len;
+	bool is_fd;
+
+	while (n && to->text[n - 1] >= '0' && to->text[n - 1] <= '9')
+		n--;
+	n -= n && n < to->len && to->text[n - 1] == '/';
+	is_fd = ends_with(to->text, n, "/fd");
+	c->has_stdin_link |= is_fd ||
+			     ends_with(to->text, to->len, "dev/stdin");
+	if (c->run && (is_fd || ends_with(to->text, to->len, "dev/stdout") ||
+		       ends_with(to->text, to->len, "dev/stderr")))
+		ab_shell_link_stdout(c->run);
+}
+
 void ab_link_make(struct ab_check *c, const struct ab_word *to,
 		  const struct ab_word *w, bool is_symbolic)
 {
@@ -233,6 +258,7 @@ void ab_link_make(struct ab_check *c, const struct ab_word *to,
 
 	if (c->is_linked || c->is_reading || c->is_probe || !to->len)
 		return;
+	note_fd(c, to);
 	path.text = ab_path_text(c, w, &path.len);
 	c->has_stray_link |= !path.text;
 	if (!path.text)

@@ -70,6 +70,11 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		open_fd(c, r, taint, text);
 		return;
 	}
+	/* or it is a link to what came in */
+	if (AB_UNLIKELY(c->has_stdin_link) && in->has) {
+		taint |= in->taint ? in->taint : AB_TAINT_FILE;
+		text = NULL;
+	}
 	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
 	c->in_is_file = !taint;
 	c->in_is_loose = text && ab_file_is_loose(c, w);
@@ -376,6 +381,10 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 	}
 	if (!out || !s->out)
 		return;
+	if (s->place.out && s->place.out != s->out &&
+	    ab_redirs_may_reach(c->run, s->redirs, s->redir_count))
+		s->place.out->taint |= s->out->taint &
+				       ~(uint32_t)AB_STREAM_GOOD;
 	if (is_net_device(c, &out->target))
 		ab_check_flow(c, NULL, AB_SINK_NET,
 			      sent_by(s->out->taint, &out->target),

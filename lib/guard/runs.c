@@ -667,7 +667,8 @@ bool ab_names_stdin(const struct ab_word *w)
 
 /* awk -f FILE has its program from stdin when FILE is that; with an option
    that has no value there is nothing to say. */
-static bool is_named(const struct ab_use *use, const struct ab_role *role)
+static bool is_named(const struct ab_check *c, const struct ab_use *use,
+		     const struct ab_role *role)
 {
 	bool has_value = false;
 
@@ -679,23 +680,26 @@ static bool is_named(const struct ab_use *use, const struct ab_role *role)
 			continue;
 		w.text += v->at;
 		w.len -= v->at;
-		if (w.hole_count || ab_is_stdin_name(&w))
+		if (w.hole_count || ab_is_stdin_name(&w) || c->has_stdin_link)
 			return true;
 		has_value = true;
 	}
 	return !has_value;
 }
 
-static bool reads_stdin(const struct ab_use *use, const struct ab_role *role)
+/* A file may be a link to it. */
+static bool reads_stdin(const struct ab_check *c, const struct ab_use *use,
+			const struct ab_role *role)
 {
 	uint32_t base = use->base[use->program->depth];
 	struct ab_role plain = *role;
 
-	if (ab_role_applies(use, role) && is_named(use, role))
+	if (ab_role_applies(use, role) && is_named(c, use, role))
 		return true;
 	plain.none = 0;
 	return role->none == 1 && use->operand_count > base &&
-	       ab_is_stdin_name(&use->words[use->operands[base]]) &&
+	       (c->has_stdin_link ||
+		ab_is_stdin_name(&use->words[use->operands[base]])) &&
 	       ab_role_applies(use, &plain);
 }
 
@@ -754,7 +758,7 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 	uint32_t made = use->in_taint & (AB_TAINT_DECODE | AB_TAINT_PICK);
 	uint32_t taint = use->in_taint;
 
-	if (!use->has_stdin || !reads_stdin(use, role))
+	if (!use->has_stdin || !reads_stdin(c, use, role))
 		return;
 	if (use->in_text)
 		taint = ab_word_taint(use->in_text);

@@ -506,7 +506,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		tell_taint(m->place.out, c->out_taint & ~unquoted_by(m),
 			   is_mute(c, m, act));
 	if (AB_UNLIKELY(out && m->place.out) &&
-	    ab_redirs_may_reach(m->redirs, m->redir_count))
+	    ab_redirs_may_reach(c->run, m->redirs, m->redir_count))
 		tell_taint(m->place.out, c->out_taint, false);
 	if (AB_UNLIKELY(m->place.out && m->argc)) {
 		if (!out && !(m->redir_count &&

@@ -146,7 +146,7 @@ void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f)
 		s->is_unknown = r->fd == 0 && !s->public.value;
 	}
 	if (f->inner.out != f->place.out &&
-	    ab_redirs_may_reach(f->scope.redirs, f->scope.redir_count))
+	    ab_redirs_may_reach(NULL, f->scope.redirs, f->scope.redir_count))
 		f->inner.out = f->place.out;
 	if (f->inner.in && f->cmd && f->cmd->kind == CMD_SELECT)
 		f->inner.in->value = NULL;
@@ -182,8 +182,13 @@ static void begin(struct ab_shell_run *run, struct visit_frame *f)
 void ab_visit_close(struct ab_shell_run *run, const struct visit_frame *f)
 {
 	/* none of its own, as a definition has; public is the first member */
-	if (AB_UNLIKELY(f->scope.out != f->place.out) && f->scope.out)
+	if (AB_UNLIKELY(f->scope.out != f->place.out) && f->scope.out) {
 		ab_run_close(run, (struct stream *)(void *)f->scope.out, false);
+		if (f->place.out &&
+		    ab_redirs_may_reach(run, f->scope.redirs,
+					f->scope.redir_count))
+			ab_run_write(run, f->place.out, NULL);
+	}
 }
 
 static void finish(struct ab_shell_run *run, struct visit_frame *f)

@@ -55,7 +55,20 @@ static bool may_name_stdout(const struct ab_word *w)
 		 (w->len >= 5 && ab_same(w->text, "/proc", 5))));
 }
 
-bool ab_redirs_may_reach(const struct ab_shell_redir *all, uint32_t count)
+void ab_shell_link_stdout(struct ab_shell_run *run)
+{
+	run->has_stdout_link = true;
+}
+
+/* A file that may be a link to it. */
+static bool may_be_link(const struct ab_shell_run *run, const struct ab_word *w)
+{
+	return AB_UNLIKELY(run && run->has_stdout_link) &&
+	       !ab_word_equals(w, "/dev/null");
+}
+
+bool ab_redirs_may_reach(const struct ab_shell_run *run,
+			 const struct ab_shell_redir *all, uint32_t count)
 {
 	bool is_err = false, may = false;
 
@@ -70,7 +83,8 @@ bool ab_redirs_may_reach(const struct ab_shell_redir *all, uint32_t count)
 			continue;
 		/* >&2 goes elsewhere, but for `2>&1 >&2` */
 		may = !is_dup ? r->kind < AB_REDIR_HERE_DOC &&
-					may_name_stdout(&r->target) :
+					(may_name_stdout(&r->target) ||
+					 may_be_link(run, &r->target)) :
 		      ab_word_equals(&r->target, "2") ? is_err :
 				!ab_word_equals(&r->target, "-");
 	}

@@ -171,8 +171,11 @@ struct ab_shell_redir {
 };
 
 /* Of those that lead fd 1 elsewhere: that may be where it was, as
- * `>//dev/stdout` and `3>&1 >&3` are. */
-bool ab_redirs_may_reach(const struct ab_shell_redir *all, uint32_t count);
+ * `>//dev/stdout` and `3>&1 >&3` are; with run, also a file that may be a link
+ * to it. */
+struct ab_shell_run;
+bool ab_redirs_may_reach(const struct ab_shell_run *run,
+			 const struct ab_shell_redir *all, uint32_t count);
 
 struct ab_shell_assign {
 	const char *name; /* NUL-terminated; "a" for a[1]=x */
@@ -523,6 +526,9 @@ void ab_shell_forget(struct ab_shell_run *run);
 /* The visitor knows something more that is no variable: what a loop holds is
    seen once more. */
 void ab_shell_learn(struct ab_shell_run *run);
+
+/* From now on any file may be a link to what is written to as stdout. */
+void ab_shell_link_stdout(struct ab_shell_run *run);
 
 /* A new stream, for what a visitor starts itself. NULL: LIMIT. */
 struct ab_stream *ab_shell_stream(struct ab_shell_run *run,

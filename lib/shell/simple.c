@@ -518,7 +518,8 @@ static void command_done(struct ab_shell_run *run,
 		if (!redirects(c, 1))
 			ab_run_write(run, c->place.out,
 				     c->output ? c->output : run->output);
-		else if (ab_redirs_may_reach(c->redirs, c->redir_count))
+		else if (ab_redirs_may_reach(run, c->redirs,
+					     c->redir_count))
 			ab_run_write(run, c->place.out, NULL);
 	}
 	run->output = run->input = NULL;
