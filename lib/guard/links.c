@@ -246,7 +246,7 @@ static void note_fd(struct ab_check *c, const struct ab_word *to)
 			     ends_with(to->text, to->len, "dev/stdin");
 	if (c->run && (is_fd || ends_with(to->text, to->len, "dev/stdout") ||
 		       ends_with(to->text, to->len, "dev/stderr")))
-		ab_shell_link_stdout(c->run);
+		ab_shell_note_option(c->run, AB_SHELL_STDOUT_LINK);
 }
 
 void ab_link_make(struct ab_check *c, const struct ab_word *to,

@@ -109,17 +109,39 @@ static void look_for_exports(struct ab_check *c, const struct ab_use *use)
 		use->held->has_exports = true;
 }
 
+static bool is_one_of(const struct ab_use *use, const char *const *names,
+		      size_t count)
+{
+	for (size_t i = 0; use && use->count && i < count; i++) {
+		if (ab_word_equals(use->words, names[i]))
+			return true;
+	}
+	return false;
+}
+
 /* It reads the text as bash does, whatever `sh` is; zsh's echo is dash's. */
 static bool is_bash(const struct ab_use *use)
 {
 	static const char *const names[] = { "bash", "/bin/bash",
 					     "/usr/bin/bash" };
 
-	for (size_t i = 0; use && use->count && i < AB_ARRAY_LEN(names); i++) {
-		if (ab_word_equals(use->words, names[i]))
-			return true;
+	for (uint32_t i = 1; use && i < use->count && i < 4; i++) {
+		if (ab_word_equals(&use->words[i], "--posix") ||
+		    ab_word_equals(&use->words[i], "posix"))
+			return false;
 	}
-	return false;
+	return is_one_of(use, names, AB_ARRAY_LEN(names));
+}
+
+/* echo / | read x: it sets x. */
+static bool is_ksh(const struct ab_use *use)
+{
+	static const char *const names[] = {
+		"zsh", "/bin/zsh", "/usr/bin/zsh", "ksh",
+		"/bin/ksh", "/usr/bin/ksh", "ksh93", "rksh",
+	};
+
+	return is_one_of(use, names, AB_ARRAY_LEN(names));
 }
 
 void ab_check_script(struct ab_check *c, const struct ab_word *text,
@@ -154,6 +176,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 				  c->use->program->name_len);
 	push.tag = (void *)(uintptr_t)chain;
 	push.is_bash = is_child && is_bash(c->use);
+	if (is_child && is_ksh(c->use))
+		ab_shell_note_option(c->run, AB_SHELL_LASTPIPE);
 	/* bash -a, bash -o allexport */
 	if (is_child && c->use)
 		look_for_exports(c, c->use);

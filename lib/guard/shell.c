@@ -146,11 +146,13 @@ static inline bool is_notable(const struct ab_word *w)
 	case 'D':
 	case 'g':
 	case 'G':
-	case 'n':
-	case 'N':
+	case 'l':
 	case 'S':
 		return LETTER(s[1]) & (LETTER('a') | LETTER('h') | LETTER('l') |
 				       LETTER('o') | LETTER('_'));
+	case 'n':
+	case 'N':
+		return LETTER(s[1]) & (LETTER('o') | LETTER('u'));
 	case '_':
 		return true;
 	default:

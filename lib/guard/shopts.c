@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Options of the shell that change what its words mean: whether a pattern takes
- * names with a dot in front, and in either case of letters, whether functions
- * are exported, and where `cd ..` goes. However one may be set, it is from
- * there on. Refuses to take it back, but for `shopt -u` where that surely runs.
+ * names with a dot in front, in either case of letters, or none, whether
+ * functions are exported, who runs the end of a pipe, and where `cd ..` goes.
+ * However one may be set, it is from there on. Refuses to take it back, but for
+ * `shopt -u` where that surely runs.
  */
 #include "config.h"
 
@@ -24,6 +25,10 @@ void ab_note_variable(struct ab_check *c, const char *name, uint32_t len,
 	if (len == 8 && !memcmp(name, "BASHOPTS", 8)) {
 		c->has_dots |= has_text(value, "dotglob");
 		c->has_fold |= has_text(value, "nocaseglob");
+		if (has_text(value, "nullglob"))
+			ab_shell_note_option(c->run, AB_SHELL_NULLGLOB);
+		if (has_text(value, "lastpipe"))
+			ab_shell_note_option(c->run, AB_SHELL_LASTPIPE);
 	}
 	c->has_dots |= len == 10 && !memcmp(name, "GLOBIGNORE", 10);
 	if (len == 9 && !memcmp(name, "SHELLOPTS", 9))
@@ -85,6 +90,10 @@ void ab_note_word(struct ab_check *c, const struct ab_word *w)
 		       names_option(w, at, "globdots");
 	c->has_fold |= names_option(w, at, "nocaseglob") ||
 		       names_option(w, at, "caseglob");
+	if (names_option(w, at, "nullglob"))
+		ab_shell_note_option(c->run, AB_SHELL_NULLGLOB);
+	if (names_option(w, at, "lastpipe"))
+		ab_shell_note_option(c->run, AB_SHELL_LASTPIPE);
 	if (memchr("BGS", *w->text, 3))
 		eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
 	if (eq)

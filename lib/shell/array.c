@@ -127,13 +127,28 @@ bool ab_value_is_loose(const struct ab_word *words, uint32_t count)
 	return false;
 }
 
+/* zsh: `*(N)`, `*(/N)`. */
+static bool may_take_none(const struct ab_word *w, const struct ab_hole *h)
+{
+	uint32_t n = h->at + h->len;
+
+	if (h->kind != AB_HOLE_PATTERN || !n || n > w->len ||
+	    w->text[n - 1] != ')')
+		return false;
+	while (--n > h->at && w->text[n - 1] != '(')
+		if (w->text[n - 1] == 'N')
+			return true;
+	return false;
+}
+
 bool ab_value_is_first(const struct ab_shell_run *run,
 		       const struct ab_word *words, uint32_t n)
 {
-	if (AB_UNLIKELY(run->may_take_none))
+	if (AB_UNLIKELY(run->options & AB_SHELL_NULLGLOB))
 		return !ab_value_is_loose(words, n + 1);
 	for (uint32_t k = 0; k < words[n].hole_count; k++)
-		if (words[n].holes[k].kind == AB_HOLE_FIELDS)
+		if (words[n].holes[k].kind == AB_HOLE_FIELDS ||
+		    may_take_none(&words[n], &words[n].holes[k]))
 			return false;
 	return !ab_value_is_loose(words, n);
 }

@@ -696,7 +696,13 @@ static void effect_alias(struct ab_shell_run *run,
 	}
 }
 
-/* shopt -s localvar_inherit, shopt -s nullglob */
+void ab_shell_note_option(struct ab_shell_run *run,
+			  enum ab_shell_option option)
+{
+	run->options |= option;
+}
+
+/* shopt -s localvar_inherit, nullglob, lastpipe */
 static void effect_shopt(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct ab_shell_command *c,
@@ -708,8 +714,10 @@ static void effect_shopt(struct ab_shell_run *run,
 		run->may_inherit |= argv[i].hole_count ||
 				    ab_word_equals(&argv[i],
 						   "localvar_inherit");
-		run->may_take_none |= argv[i].hole_count ||
-				      ab_word_equals(&argv[i], "nullglob");
+		if (argv[i].hole_count || ab_word_equals(&argv[i], "nullglob"))
+			run->options |= AB_SHELL_NULLGLOB;
+		if (argv[i].hole_count || ab_word_equals(&argv[i], "lastpipe"))
+			run->options |= AB_SHELL_LASTPIPE;
 	}
 }
 
@@ -771,6 +779,23 @@ enum ab_builtin ab_builtin_behind_front(const struct ab_shell_command *c,
 	return builtin;
 }
 
+/* `x=/ :` sets x in dash and in bash's posix mode, as with any of these. */
+static AB_COLD void assign_before(struct ab_shell_run *run,
+				  const struct ab_shell_command *c)
+{
+	static const uint64_t special =
+		JUMPS | AB_BUILTIN(COLON) | AB_BUILTIN(DOT) |
+		AB_BUILTIN(EVAL) | AB_BUILTIN(EXPORT) | AB_BUILTIN(READONLY) |
+		AB_BUILTIN(SET) | AB_BUILTIN(SHIFT) | AB_BUILTIN(TRAP) |
+		AB_BUILTIN(UNSET);
+
+	if (!((UINT64_C(1) << c->builtin) & special))
+		return;
+	run->result->differs = true;
+	for (uint32_t i = 0; run->limits.posix && i < c->assign_count; i++)
+		assign(run, &c->assigns[i]);
+}
+
 void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c)
@@ -784,6 +809,8 @@ void ab_builtin_effects(struct ab_shell_run *run,
 			assign(run, &c->assigns[i]);
 		return;
 	}
+	if (AB_UNLIKELY(c->assign_count))
+		assign_before(run, c);
 	builtin = ab_builtin_behind(c, &skip);
 	argv = c->argv + skip;
 	argc = c->argc - skip;

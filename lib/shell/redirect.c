@@ -55,15 +55,10 @@ static bool may_name_stdout(const struct ab_word *w)
 		 (w->len >= 5 && ab_same(w->text, "/proc", 5))));
 }
 
-void ab_shell_link_stdout(struct ab_shell_run *run)
-{
-	run->has_stdout_link = true;
-}
-
 /* A file that may be a link to it. */
 static bool may_be_link(const struct ab_shell_run *run, const struct ab_word *w)
 {
-	return AB_UNLIKELY(run && run->has_stdout_link) &&
+	return AB_UNLIKELY(run && run->options & AB_SHELL_STDOUT_LINK) &&
 	       !ab_word_equals(w, "/dev/null");
 }
 

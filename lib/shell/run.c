@@ -248,7 +248,13 @@ static void open_stage(struct ab_shell_run *run, struct visit_frame *f)
 
 static void close_stage(struct ab_shell_run *run, struct visit_frame *f)
 {
-	ab_run_back(run, f->stage_undo, NULL);
+	struct outcome *outcomes = NULL;
+	bool stays = AB_UNLIKELY(run->options & AB_SHELL_LASTPIPE) &&
+		     !f->stream;
+
+	ab_run_back(run, f->stage_undo, stays ? &outcomes : NULL);
+	if (stays)
+		ab_run_join(run, outcomes, 2);
 	list_scope(run, f, AB_SCOPE_STAGE, true);
 	f->pipe = NULL;
 	if (f->stream) {

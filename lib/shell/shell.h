@@ -527,8 +527,16 @@ void ab_shell_forget(struct ab_shell_run *run);
    seen once more. */
 void ab_shell_learn(struct ab_shell_run *run);
 
-/* From now on any file may be a link to what is written to as stdout. */
-void ab_shell_link_stdout(struct ab_shell_run *run);
+/* What may hold from now on, and never surely does: a pattern without names is
+ * no word; what stands last in a pipe is done by the shell itself, as in ksh
+ * and zsh; any file is a link to what is written to as stdout. */
+enum ab_shell_option {
+	AB_SHELL_NULLGLOB = 1,
+	AB_SHELL_LASTPIPE = 2,
+	AB_SHELL_STDOUT_LINK = 4
+};
+void ab_shell_note_option(struct ab_shell_run *run,
+			  enum ab_shell_option option);
 
 /* A new stream, for what a visitor starts itself. NULL: LIMIT. */
 struct ab_stream *ab_shell_stream(struct ab_shell_run *run,

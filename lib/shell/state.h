@@ -286,8 +286,7 @@ struct ab_shell_run {
 	bool has_acted;	 /* a program ran, or may have */
 	bool may_lack_functions; /* any of them may be undefined again */
 	bool may_inherit; /* a local has the value of what it hides */
-	bool has_stdout_link; /* ab_shell_link_stdout() */
-	bool may_take_none; /* a pattern without names is no word */
+	uint32_t options; /* enum ab_shell_option */
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t steps;
