@@ -404,6 +404,13 @@ void ab_check_text(struct ab_check *c, const char *lang,
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text);
 
+/* The program is what nobody knows, and nothing else: `python -c "$CODE"`. */
+static inline bool ab_code_is_value(const struct ab_word *text)
+{
+	return text->hole_count &&
+	       (!text->len || (text->len == 1 && *text->text == '\n'));
+}
+
 /* --- command.c --- */
 /* Judges one command. */
 void ab_check_words(struct ab_check *c, const struct ab_word *words,

@@ -363,8 +363,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	uint32_t taint = ab_word_taint(text);
 
 	/* python -c "$CODE", as bash -c "$CODE" */
-	if (text->hole_count &&
-	    (!text->len || (text->len == 1 && *text->text == '\n')))
+	if (ab_code_is_value(text))
 		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, text);
 	if (!strcmp(lang, "sed")) {
 		ab_check_sed(c, use, text);

@@ -119,6 +119,10 @@ static void run_value(struct ab_check *c, const struct ab_use *use,
 	}
 	ab_check_flow(c, use, is_shell ? AB_SINK_SHELL : AB_SINK_CODE,
 		      ab_word_taint(value), path);
+	/* what is compiled does not run yet */
+	if (!is_shell && role->kind != AB_ROLE_STDIN_TEXT &&
+	    strcmp(role->text, "source") != 0)
+		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, value);
 	if (is_shell)
 		ab_check_script(c, value, !use->program->is_builtin, path,
 				words_from(use, path), NULL);

@@ -318,12 +318,28 @@ static bool prints_words(const struct ab_shell_command *m)
 	return true;
 }
 
+/* `printf %s "$x" >f`: all of it is a value, and no text of one of several. It
+   is told from those by the line's end that it may lack. */
+static const struct ab_word *as_line(struct ab_check *c,
+				     const struct ab_word *w)
+{
+	struct ab_word *line = ab_check_alloc(c, sizeof(*line));
+
+	if (!line)
+		return NULL;
+	*line = *w;
+	line->text = "\n";
+	line->len = 1;
+	return line;
+}
+
 void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_shell_redir *out,
 		     const struct ab_input *in)
 {
 	struct ab_word room;
 	const struct ab_word *known;
+	bool is_value;
 
 	if (out->kind == AB_REDIR_DUP_OUT || is_net_device(c, &out->target))
 		ab_check_flow(c, NULL, AB_SINK_NET,
@@ -332,6 +348,8 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	if (out->kind == AB_REDIR_DUP_OUT)
 		return;
 	known = known_output(c, m, in, &room);
+	if (!known && m->builtin == AB_BUILTIN_CAT && m->argc == 1)
+		known = in->text; /* cat >f <<<"$x" */
 	/* tee >(cat >f): what that gets comes later */
 	if (!known && (prints_words(m) ||
 		       (m->place.in && !m->place.in->value &&
@@ -339,9 +357,13 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		ab_file_pipe(c, &out->target);
 		return;
 	}
-	/* what a filter makes of one of several texts stays one of those */
-	if (known && !known->len && (m->output || !known->hole_count))
-		known = NULL;
+	/* what a filter makes of one of several texts stays one of those; what
+	   comes in by a name is none */
+	is_value = m->output || (in->text && !in->text->len) ||
+		   m->builtin == AB_BUILTIN_ECHO ||
+		   m->builtin == AB_BUILTIN_PRINTF;
+	if (known && !known->len && (is_value || !known->hole_count))
+		known = known->hole_count ? as_line(c, known) : NULL;
 	if (is_append(out))
 		ab_file_append(c, &out->target, c->out_taint, known);
 	else
@@ -389,7 +411,8 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 		ab_check_flow(c, NULL, AB_SINK_NET,
 			      sent_by(s->out->taint, &out->target),
 			      &out->target);
-	value = value && value->len ? value : NULL;
+	if (value && !value->len)
+		value = value->hole_count ? as_line(c, value) : NULL;
 	if (value && s->out->is_part)
 		value = ab_file_part(s->out->taint, value);
 	if (is_append(out))

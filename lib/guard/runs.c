@@ -624,6 +624,8 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_text(c, "tcl", w);
 	if (!strcmp(role->text, "docker"))
 		ab_check_image(c, use, w);
+	else if (!strcmp(role->text, "make") && ab_code_is_value(w))
+		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, w);
 	else if (!strcmp(role->text, "make"))
 		ab_check_make(c, use, w);
 	else if (!strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
