@@ -121,7 +121,7 @@ static enum path_from from_hole(const struct ab_hole *h)
 {
 	if (h->kind == AB_HOLE_HOME && !h->len)
 		return FROM_HOME;
-	if (is_temp_name(h->name) || is_new_temp(h))
+	if ((is_temp_name(h->name) && !h->is_cut) || is_new_temp(h))
 		return FROM_TEMP;
 	return ab_path_usual(h) ? FROM_HOME : FROM_NOWHERE;
 }

@@ -427,7 +427,36 @@ struct open {
 	struct segment **tail; /* of the list when it began */
 	struct segment *index; /* what [...] gave */
 	bool is_index;
+	bool is_choice; /* its argument may be left out: where that began */
+	struct undo *undo;
 };
+
+/* ${x:+...}, and ${x:-...}, ${x:=...}, ${x:?...} of what the text says
+   something of, or of an argument: that of others is likely. */
+static bool is_choice(const struct ab_shell_run *run,
+		      const struct ab_shell_tree *tree, const struct part *part)
+{
+	const struct param *param = part->u.param;
+	const char *name;
+
+	if (part->kind != PART_PARAM || !param->has_args)
+		return false;
+	name = (const char *)tree->text + param->name;
+	return param->op == OP_OTHER ||
+	       ((param->op == OP_DEFAULT || param->op == OP_ASSIGN ||
+		 param->op == OP_ERROR) &&
+		(ab_shell_name[(unsigned char)*name] != AB_NAME ||
+		 ab_run_find(run, name, param->name_len)));
+}
+
+/* What was set in it was set, or was not. */
+static void end_choice(struct ab_shell_run *run, const struct open *o)
+{
+	struct outcome *outcomes = NULL;
+
+	ab_run_back(run, o->undo, &outcomes);
+	ab_run_join(run, outcomes, 2);
+}
 
 static void add_arith(struct ab_shell_run *run,
 		      const struct ab_shell_tree *tree,
@@ -476,6 +505,8 @@ static struct open *close_part(struct ab_shell_run *run,
 		args = NULL;
 	}
 	(void)end;
+	if (o->is_choice)
+		end_choice(run, o);
 	if (o->part->kind == PART_ARITH)
 		add_arith(run, tree, o->part, args, list);
 	else
@@ -483,8 +514,10 @@ static struct open *close_part(struct ab_shell_run *run,
 	return o->below;
 }
 
-static struct open *open_part(struct ab_shell_run *run, struct open *below,
-			      const struct part *part, struct segments *list)
+static struct open *open_part(struct ab_shell_run *run,
+			      const struct ab_shell_tree *tree,
+			      struct open *below, const struct part *part,
+			      struct segments *list)
 {
 	struct open *o = ab_run_low(run, sizeof(*o));
 
@@ -494,6 +527,9 @@ static struct open *open_part(struct ab_shell_run *run, struct open *below,
 	o->below = below;
 	o->part = part;
 	o->tail = list->tail;
+	o->is_choice = is_choice(run, tree, part);
+	if (o->is_choice)
+		o->undo = ab_run_branch(run);
 	return o;
 }
 
@@ -559,7 +595,7 @@ static void add_parts(struct ab_shell_run *run,
 		case PART_PARAM:
 			if (part->u.param->has_args ||
 			    part->u.param->has_index) {
-				o = open_part(run, o, part, list);
+				o = open_part(run, tree, o, part, list);
 				/* ${x:-~} */
 				at_start = !part->u.param->has_index;
 			} else
@@ -567,7 +603,7 @@ static void add_parts(struct ab_shell_run *run,
 						NULL);
 			break;
 		case PART_ARITH:
-			o = open_part(run, o, part, list);
+			o = open_part(run, tree, o, part, list);
 			break;
 		case PART_INDEX:
 			if (o)
