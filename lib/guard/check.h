@@ -36,6 +36,7 @@ struct ab_chain {
 	const struct ab_stream *in;
 	uint32_t depth; /* of the commands that stand in no other */
 	bool is_image; /* they act in the image of a container */
+	bool is_part; /* of a file that is not seen: only denials count */
 };
 
 /* The words of one command against its program. */
@@ -108,6 +109,7 @@ struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
 struct ab_deferred; /* defined.c */
 struct ab_dump;	  /* dumps.c */
+struct ab_edited; /* files_edit.c */
 
 /* Modules that inline programs import, each by the one before. */
 struct ab_module {
@@ -135,6 +137,7 @@ struct ab_check {
 	bool in_is_loose; /* and more may be in it than is known */
 	bool in_is_device; /* ... below /dev */
 	bool is_image; /* what is pushed now acts in the image of a container */
+	bool is_part; /* what is run now is a part of a file, see ab_chain */
 	bool is_stdin_text; /* what is pushed now is the stdin of who runs it */
 	bool is_on_script;  /* stdin is what a shell reads its script from */
 	bool has_script_copy; /* ... and so may be another descriptor */
@@ -195,6 +198,9 @@ struct ab_check {
 	bool defining_traps; /* there was a trap when it began */
 	bool is_exporting; /* functions, to callers that are not seen */
 	bool has_loose; /* a file of the text may hold another one */
+	bool has_edits; /* something was put into one: files_edit.c */
+	const struct ab_word *edited; /* that is what */
+	const struct ab_edited *edited_patterns;
 	const struct ab_parts *parts; /* of files that were taken apart */
 	uint32_t printed; /* bytes that were followed through programs */
 	uint32_t trees; /* archives off the network that were taken apart */
@@ -237,6 +243,12 @@ static inline void *ab_check_alloc(struct ab_check *c, size_t size)
 
 	c->is_broken |= !p;
 	return p;
+}
+
+/* What is run is a part of a file that nobody sees. */
+static inline bool ab_check_is_part(const struct ab_check *c)
+{
+	return AB_UNLIKELY(c->is_part || (c->chain && c->chain->is_part));
 }
 
 /* What is found from here on depends on the directory: place.h. */

@@ -68,7 +68,8 @@ static void git_report(struct ab_check *c, const struct ab_git_result *r,
 		.chain = c->chain,
 	};
 
-	if (!ab_defined_defer(c, &found))
+	if (!(ab_check_is_part(c) && found.verdict != AB_V_DENY) &&
+	    !ab_defined_defer(c, &found))
 		c->report(c->user, &found);
 }
 
@@ -527,6 +528,27 @@ static bool moves_files(const struct ab_check *c, const struct ab_word *words,
 	       ab_word_equals(&words[1], "mv");
 }
 
+/* git apply x.patch: what it puts into files that may be run. */
+static void read_patches(struct ab_check *c, const struct ab_word *words,
+			 uint32_t count)
+{
+	const struct ab_word *content = c->use ? c->use->in_text : NULL;
+
+	if (content)
+		ab_edit_patch(c, NULL, content);
+	for (uint32_t i = 2; c->has_files && i < count; i++) {
+		content = ab_file_content(c, &words[i]);
+		if (content && content->len)
+			ab_edit_patch(c, NULL, content);
+	}
+}
+
+static bool is_patching(const struct ab_word *words, uint32_t count)
+{
+	return count > 1 && (ab_word_equals(&words[1], "apply") ||
+			     ab_word_equals(&words[1], "am"));
+}
+
 /* /usr/bin/g?t push: what the pattern is taken for. */
 static const struct ab_word *spell_out(struct ab_check *c,
 				       const struct ab_word *words,
@@ -588,6 +610,8 @@ void ab_check_git(struct ab_check *c, const struct ab_word *words,
 				  : words,
 			  count);
 		note_names(c, words, count);
+		if (AB_UNLIKELY(is_patching(words, count)))
+			read_patches(c, words, count);
 		if (AB_UNLIKELY(moves_files(c, words, count)))
 			ab_check_words(c, words + 1, count - 1, 0, NULL,
 				       false);

@@ -15,6 +15,7 @@ struct code {
 	const struct ab_word *text;
 	uint32_t hole; /* the first one that was not come to */
 	bool has_command; /* one that was passed is no part of what follows */
+	struct ab_edit *edit; /* -i: what it puts in; or NULL */
 };
 
 /* What is put in from there to there is a pattern or what is put in its
@@ -85,6 +86,8 @@ static void sed_name(struct code *k, uint32_t from, enum ab_role_kind kind)
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 	else
 		ab_check_path(k->c, k->use, kind, &w);
+	if (AB_UNLIKELY(k->edit) && kind == AB_ROLE_READ)
+		ab_edit_read(k->edit, &w);
 	if (kind != AB_ROLE_WRITE)
 		return;
 	ab_file_make(k->c, k->use, &w);
@@ -164,10 +167,42 @@ static bool is_pick(const struct ab_word *text)
 	return end < n;
 }
 
+/* What stands behind `a`, a label or a comment. A line of `a` that ends in a
+   backslash goes on. */
+static uint32_t sed_text(struct code *k, uint32_t i, char ch)
+{
+	const char *s = k->text->text;
+	uint32_t n = k->text->len, from = i;
+	bool is_text = memchr("aic", ch, 3);
+
+	while (i < n && s[i] != '\n' &&
+	       !(memchr("btT", ch, 3) && s[i] == ';'))
+		i += 1 + (is_text && s[i] == '\\');
+	i = i < n ? i : n;
+	while (is_text && from < i && memchr(" \t\\\n", s[from], 4))
+		from++;
+	if (AB_UNLIKELY(k->edit) && is_text)
+		ab_edit_quoted(k->edit, from, i);
+	return i;
+}
+
+/* -e 'c\' -e 'x': what follows is no command. */
+static bool goes_on(const struct ab_use *use)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_word *w = &use->words[use->values[i].word];
+
+		if (w->len && w->text[w->len - 1] == '\\')
+			return true;
+	}
+	return false;
+}
+
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text)
 {
-	struct code code = { .c = c, .use = use, .text = text };
+	struct code code = { .c = c, .use = use, .text = text,
+			     .edit = ab_edit_begin(c, use, text) };
 	struct code *k = &code;
 	const char *s = text->text;
 	uint32_t n = text->len, i = 0;
@@ -184,8 +219,12 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 				break;
 			char delim = s[i];
 
-			i = sed_skip_to(s, n, i + 1, delim);
+			uint32_t to = i = sed_skip_to(s, n, i + 1, delim);
+
 			i = sed_skip_to(s, n, i, delim);
+			if (AB_UNLIKELY(k->edit) && ch == 's' && to < i)
+				ab_edit_quoted(k->edit, to,
+					       i - (s[i - 1] == delim));
 			sed_data(k, from + 1, i - 1);
 			if (ch == 's')
 				i = sed_flags(k, i);
@@ -202,9 +241,7 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 			sed_name(k, i, AB_ROLE_READ);
 			i = sed_line(s, n, i);
 		} else if (memchr("aicbtT:#", ch, 8)) {
-			while (i < n && s[i] != '\n' &&
-			       !(memchr("btT", ch, 3) && s[i] == ';'))
-				i++;
+			i = sed_text(k, i, ch);
 			sed_data(k, from, i);
 		}
 	}
@@ -212,6 +249,11 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		ab_check_flow(c, use, AB_SINK_CODE,
 			      ab_word_taint(text) & ~(uint32_t)AB_TAINT_VAR,
 			      text);
+	if (AB_UNLIKELY(k->edit)) {
+		ab_edit_end(k->edit);
+		if (goes_on(use))
+			ab_edit_by(c, use, "piece", text);
+	}
 	if (AB_UNLIKELY(c->has_files) && c->run && use->program)
 		ab_sed_in_place(c, use, text);
 }

@@ -15,6 +15,7 @@
 
 #include "guard/code.h"
 #include "guard/command.h"
+#include "guard/files.h"
 
 #include <string.h>
 
@@ -450,6 +451,42 @@ static void see_token(struct ab_code *k, struct writes *s,
 	s->last = *t;
 }
 
+static void put_string(struct ab_code *k, const struct ab_token *t)
+{
+	struct ab_word w;
+
+	if (!ab_code_word(k, t, &w))
+		return;
+	for (const struct ab_target *f = k->targets; f; f = f->next)
+		ab_edit_put(k->c, &f->path, &w);
+}
+
+/* open("a").read().replace("x", "y"), which goes back into a file: what stands
+   behind the first that it is given is put in. */
+static void put_replaced(struct ab_code *k)
+{
+	struct ab_token t, last = { 0 };
+	int depth = 0;
+	bool is_put = false;
+
+	ab_lexer_rewind(&k->x);
+	while (k->targets && ab_lexer_next(&k->x, &t)) {
+		char sign = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
+
+		if (sign == '(' && !depth && is_replacing(k, &last))
+			depth = 1;
+		else if (sign && depth && memchr("([{", sign, 3))
+			depth++;
+		else if (sign && depth && memchr(")]}", sign, 3))
+			is_put &= --depth > 0;
+		else if (sign == ',' && depth == 1)
+			is_put = true;
+		else if (is_put && t.kind == AB_TOKEN_STRING)
+			put_string(k, &t);
+		last = t;
+	}
+}
+
 static void judge_writes(struct ab_code *k)
 {
 	struct writes s = { .all = { .text = "", .span = k->text->span } };
@@ -462,6 +499,7 @@ static void judge_writes(struct ab_code *k)
 	for (const struct ab_target *f = k->targets; f && s.all.len;
 	     f = f->next)
 		ab_file_save(k->c, &f->path, 0, &s.all, false);
+	put_replaced(k);
 	if (k->targets)
 		ab_code_modules_again(k);
 }

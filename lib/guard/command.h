@@ -231,6 +231,25 @@ bool ab_file_is_written(struct ab_check *c, const struct ab_word *path);
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path);
 
+/* --- files_edit.c --- */
+/* Pieces of a program that go into the files that the command edits; NULL: it
+   edits none. */
+struct ab_edit;
+struct ab_edit *ab_edit_begin(struct ab_check *c, const struct ab_use *use,
+			      const struct ab_word *from);
+/* From there to there; quoted: as sed and ex have it in place of a pattern. */
+void ab_edit_piece(struct ab_edit *e, uint32_t from, uint32_t end);
+void ab_edit_quoted(struct ab_edit *e, uint32_t from, uint32_t end);
+/* What that file holds is put in. */
+void ab_edit_read(struct ab_edit *e, const struct ab_word *path) AB_COLD;
+void ab_edit_end(struct ab_edit *e);
+/* Those of a program in that language. */
+void ab_edit_by(struct ab_check *c, const struct ab_use *use, const char *lang,
+		const struct ab_word *text);
+/* The lines that a patch adds. */
+void ab_edit_patch(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *patch);
+
 /* --- files_copy.c --- */
 /* A program that copies: what it reads, and then where it goes. */
 void ab_file_read(struct ab_check *c, const struct ab_word *path);

@@ -449,6 +449,8 @@ static const char *save(struct ab_check *c, const struct ab_word *path,
 		good = ab_file_mark(c, variable, *len, taint & keep,
 				    AB_SHELL_SHARED);
 	set_loose_at(c, path, variable, *len, false);
+	if (AB_UNLIKELY(c->has_edits) && is_new)
+		ab_edit_drop(c, path);
 	if (!good || (is_new && c->trees && !ab_tree_mark(c, variable, *len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 	return variable;

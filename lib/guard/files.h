@@ -61,6 +61,19 @@ static inline bool ab_file_is_copy(const struct ab_word *content)
 	return content->len > n && !memcmp(content->text, AB_FILE_COPY, n);
 }
 
+/* --- files_edit.c --- */
+/* What was put in is a part of that file. */
+void ab_edit_put(struct ab_check *c, const struct ab_word *path,
+		 const struct ab_word *text);
+/* All of it is something else now. */
+void ab_edit_drop(struct ab_check *c, const struct ab_word *path) AB_COLD;
+void ab_edit_copy(struct ab_check *c, const struct ab_word *from,
+		  const struct ab_word *to) AB_COLD;
+/* The next text that may have been put in, from *i on; NULL: no more. */
+const struct ab_word *ab_edit_next(struct ab_check *c,
+				   const struct ab_word *path,
+				   uint32_t *i) AB_COLD;
+
 /* --- files_run.c --- */
 bool ab_file_is_pattern(const struct ab_word *path);
 /* The pattern from the root on; false: nobody knows where it is. */

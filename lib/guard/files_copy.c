@@ -276,6 +276,15 @@ void ab_file_enter(struct ab_check *c, const struct ab_use *use,
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path)
 {
+	/* sed -i, whose output is what it reads, too, changes it itself */
+	if (AB_UNLIKELY(c->has_edits) && c->copy_from &&
+	    !ab_has_role(use->program, AB_ROLE_CODE)) {
+		struct ab_word in;
+
+		ab_edit_copy(c, c->copy_from, path);
+		if (inside_word(c, c->copy_from, path, &in))
+			ab_edit_copy(c, c->copy_from, &in);
+	}
 	copy_last(c, use, path);
 	if (AB_UNLIKELY(c->copied) &&
 	    (c->has_files || c->trees))

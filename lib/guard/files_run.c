@@ -98,7 +98,8 @@ static void run_as(struct ab_check *c, const struct ab_use *use,
 	if (!content->len || !role)
 		return;
 	if (role->kind == AB_ROLE_STDIN_SHELL)
-		ab_check_script(c, content, !use->program->is_builtin, path,
+		ab_check_script(c, content,
+				!use->program->is_builtin || c->is_part, path,
 				words_from(use, path), NULL);
 	else if (role->kind == AB_ROLE_STDIN_TEXT)
 		ab_check_text(c, role->text, content);
@@ -529,10 +530,28 @@ static void run_left(struct ab_check *c, const struct ab_use *use,
 	c->cwd = cwd;
 }
 
+/* What editors put in. */
+static void run_edited(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *path)
+{
+	bool was_part = c->is_part, was_perhaps = c->is_perhaps;
+	const struct ab_word *one;
+	uint32_t i = 0;
+
+	c->is_part = c->is_perhaps = true;
+	while ((one = ab_edit_next(c, path, &i)))
+		run_content(c, use, path, one);
+	c->is_part = was_part;
+	c->is_perhaps = was_perhaps;
+}
+
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path)
 {
 	const struct ab_word *content;
+
+	if (AB_UNLIKELY(c->has_edits))
+		run_edited(c, use, path);
 
 	if (AB_UNLIKELY(c->written_count) && ab_file_is_pattern(path))
 		run_taken(c, use, path);
@@ -606,13 +625,31 @@ static bool run_command(struct ab_check *c, const struct ab_word *content,
 	return true;
 }
 
+/* The same of the command itself. */
+static void run_edited_command(struct ab_check *c, const struct ab_word *words,
+			       uint32_t count)
+{
+	bool was_part = c->is_part, was_perhaps = c->is_perhaps;
+	const struct ab_word *one;
+	uint32_t i = 0;
+
+	c->is_part = c->is_perhaps = true;
+	while ((one = ab_edit_next(c, words, &i)))
+		run_command(c, one, words, count, 0, NULL, false);
+	c->is_part = was_part;
+	c->is_perhaps = was_perhaps;
+}
+
 bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		     uint32_t count, uint32_t in_taint,
 		     const struct ab_word *in_text, bool has_stdin)
 {
-	const struct ab_word *content = run_text(c, NULL, &words[0]);
+	const struct ab_word *content;
 	bool was = c->is_perhaps, is_judged;
 
+	if (AB_UNLIKELY(c->has_edits))
+		run_edited_command(c, words, count);
+	content = run_text(c, NULL, &words[0]);
 	if (!content)
 		return false;
 	c->is_perhaps |= !content->len;

@@ -44,6 +44,8 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 	}
 	if (verdict == AB_V_ASK && c->is_strict && rule->is_strict)
 		found.verdict = AB_V_DENY;
+	if (ab_check_is_part(c) && found.verdict != AB_V_DENY)
+		return;
 	if (c->use) {
 		found.words = c->use->words;
 		found.count = c->use->count;

@@ -84,6 +84,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c lib/guard/files.h \
 	lib/guard/files_copy.c \
+	lib/guard/files_edit.c \
 	lib/guard/files_run.c \
 	lib/guard/files_unpack.c \
 	lib/guard/find.c \

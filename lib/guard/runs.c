@@ -33,6 +33,7 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 	*chain = (struct ab_chain){ .up = c->chain, .name = name,
 				    .len = len };
 	chain->is_image = c->is_image || (c->chain && c->chain->is_image);
+	chain->is_part = ab_check_is_part(c);
 	if (c->is_stdin_text) {
 		chain->is_stdin = true;
 		chain->in = c->command ? c->command->place.in : NULL;
@@ -151,7 +152,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 	struct ab_shell_text push = { .text = *text, .is_child = is_child,
 				      .args = args, .arg_count = arg_count,
 				      .is_perhaps = c->is_perhaps,
-				      .when = c->when };
+				      .when = c->when,
+				      .is_part = c->is_part };
 	const struct ab_chain *chain = c->chain;
 
 	/* env -C DIR sh -c ... */
@@ -174,6 +176,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 	else if (c->use && c->use->program)
 		chain = add_chain(c, c->use->program->name,
 				  c->use->program->name_len);
+	else if (AB_UNLIKELY(c->is_part))
+		chain = add_chain(c, "sh", 2);
 	push.tag = (void *)(uintptr_t)chain;
 	push.is_bash = is_child && is_bash(c->use);
 	if (is_child && is_ksh(c->use))
@@ -601,6 +605,9 @@ static void run_language(struct ab_check *c, const struct ab_use *use,
 		 !strcmp(lang, "gnuplot"))
 		ab_check_escapes(c, lang, w);
 	ab_check_code(c, use, lang, w);
+	if (c->run && use && use->program &&
+	    ab_has_role(use->program, AB_ROLE_WRITE))
+		ab_edit_by(c, use, lang, w);
 }
 
 void ab_run_code(struct ab_check *c, const struct ab_use *use,
@@ -622,6 +629,14 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		return;
 	if (!strcmp(role->text, "tcl"))
 		ab_check_text(c, "tcl", w);
+	if (!strcmp(role->text, "piece")) {
+		ab_edit_by(c, use, "piece", w);
+		return;
+	}
+	if (!strcmp(role->text, "patch")) {
+		ab_edit_patch(c, use, w);
+		return;
+	}
 	if (!strcmp(role->text, "docker"))
 		ab_check_image(c, use, w);
 	else if (!strcmp(role->text, "make") && ab_code_is_value(w))

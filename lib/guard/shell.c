@@ -800,6 +800,8 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	v->check.links = v->check.near_links = NULL;
 	v->check.has_lost_link = false;
 	v->check.has_stray_link = false;
+	v->check.has_edits = false;
+	v->check.edited_patterns = NULL;
 	v->check.deferred = NULL;
 	v->check.dump = NULL;
 	v->check.make_bytes = 0;

@@ -424,6 +424,8 @@ struct ab_shell_text {
 	bool is_perhaps; /* one of several: what it does may not be done */
 	enum ab_shell_when when; /* not is_child: of the shell itself */
 	bool is_bash; /* is_child: no dash reads it, whatever `sh` is */
+	bool is_part; /* of something: where it ends within a quote is told to
+		       * nobody */
 };
 
 /*

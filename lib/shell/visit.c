@@ -719,7 +719,7 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct ab_shell_text *t = &f->pushed->text;
 	const struct ab_shell_tree *tree;
-	bool differs = run->result->differs;
+	const struct ab_shell_result was = *run->result;
 	struct source s;
 
 	f->was_posix = run->limits.posix;
@@ -751,7 +751,10 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 	if (!tree)
 		return;
 	if (t->is_bash)
-		run->result->differs = differs;
+		run->result->differs = was.differs;
+	if (AB_UNLIKELY(t->is_part) &&
+	    run->result->status != AB_SHELL_LIMIT)
+		*run->result = was;
 	f->tree = tree;
 	if (tree->is_guess)
 		f->inner.flags |= AB_SHELL_GUESS;
