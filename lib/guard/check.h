@@ -352,6 +352,8 @@ bool ab_value_is_any_name(const struct ab_word *w);
 /* It has a name or an address of the metadata service in it. */
 bool ab_value_is_metadata(const struct ab_word *w);
 bool ab_value_is_localhost(const struct ab_word *w);
+/* ... and no other word of the command is an address of another one. */
+bool ab_value_is_local(const struct ab_use *use, const struct ab_word *w);
 /* The host of an address in it; the word itself where there is none. */
 const char *ab_value_host(const struct ab_word *w, uint32_t *len);
 /* An address of the network; a repository of a forge, also by NAME/REPOSITORY

@@ -74,6 +74,10 @@ void ab_check_outs(struct ab_check *c, const struct ab_use *use);
 void ab_check_transfer(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *text);
 
+/* Options of curl in a file. */
+void ab_check_curl(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *text);
+
 /* --- code_sed.c --- */
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Commands of ftp, lftp, sftp and smbclient: which files go to the other
- * machine. Paths alone are read; what a command does there is not judged.
+ * machine. Paths alone are read; what a command does there is not judged. And
+ * the options that curl(1) has in a file.
  */
 #include "config.h"
 
@@ -136,4 +137,65 @@ void ab_check_transfer(struct ab_check *c, const struct ab_use *use,
 		at = end + 1;
 	}
 	c->cwd = cwd;
+}
+
+/* --- curl -K -------------------------------------------------------------- */
+
+/* `data = "@x"`, `-d @x`, `url: x`: an option, and perhaps a value. */
+static uint32_t option_line(struct ab_check *c, const struct ab_word *text,
+			    uint32_t at, uint32_t end, struct ab_word *out)
+{
+	const char *s = text->text;
+	uint32_t from;
+	char *name;
+
+	while (at < end && memchr(" \t", s[at], 2))
+		at++;
+	for (from = at; at < end && !memchr(" \t\r=:", s[at], 5);)
+		at++;
+	name = ab_check_alloc(c, at - from + 3);
+	if (at == from || s[from] == '#' || !name)
+		return 0;
+	memcpy(name, "--", 2);
+	memcpy(name + 2, s + from, at - from);
+	*out = (struct ab_word){ .text = name, .len = at - from + 2,
+				 .span = text->span };
+	if (s[from] == '-' && !ab_word_slice(c, text, from, at - from, out))
+		return 0;
+	/* a file in a file is not followed */
+	if (ab_word_equals(out, "-K") || ab_word_equals(out, "--config"))
+		return 0;
+	while (at < end && memchr(" \t=:", s[at], 4))
+		at++;
+	return 1 + next_word(c, text, end, &at, out + 1);
+}
+
+void ab_check_curl(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *text)
+{
+	uint32_t lines = 1, count = 0;
+	struct ab_word *all;
+
+	for (uint32_t i = 0; i < text->len; i++)
+		lines += text->text[i] == '\n';
+	all = ab_check_alloc(c, (use->count + 2 * (size_t)lines) *
+					sizeof(*all));
+	for (uint32_t i = 0; all && i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (ab_word_equals(w, "-K") || ab_word_equals(w, "--config"))
+			i++;
+		else if (!(w->len > 2 && !memcmp(w->text, "-K", 2)) &&
+			 !(w->len > 9 && !memcmp(w->text, "--config=", 9)))
+			all[count++] = *w;
+	}
+	for (uint32_t at = 0; all && at < text->len;) {
+		const char *nl = memchr(text->text + at, '\n', text->len - at);
+		uint32_t end = nl ? (uint32_t)(nl - text->text) : text->len;
+
+		count += option_line(c, text, at, end, all + count);
+		at = end + 1;
+	}
+	if (all && count)
+		ab_run_words(c, use, all, count);
 }

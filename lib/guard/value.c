@@ -706,7 +706,7 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 	case VALUE_REMOTE_PATH:
 		return ab_value_is_remote_path(w);
 	case VALUE_LOCALHOST:
-		return ab_value_is_localhost(w);
+		return ab_value_is_local(c->use, w);
 	case VALUE_HUGE:
 		return is_huge(w);
 	case VALUE_FOREIGN_PATH:

@@ -167,6 +167,50 @@ bool ab_value_is_localhost(const struct ab_word *w)
 		(address >> 24 == 127 || !address));
 }
 
+/* http://x/, and of an operand x.io/y, which is not this machine. */
+static bool is_elsewhere(const struct ab_word *w, bool is_operand)
+{
+	uint32_t n, from = starts(w, "--url=") ? 6 : 0;
+	struct ab_word rest = *w;
+	const char *s, *dot;
+
+	if (w->hole_count)
+		return false;
+	rest.text += from;
+	rest.len -= from;
+	s = ab_value_host(&rest, &n);
+	dot = memrchr(s, '.', n);
+	for (uint32_t i = 0; s == rest.text && i < n; i++) {
+		if (!memchr("abcdefghijklmnopqrstuvwxyz0123456789.-", s[i] | 32,
+			    38))
+			return false;
+	}
+	if (s == rest.text &&
+	    (!(is_operand || from) || !dot || dot == s || dot + 2 >= s + n))
+		return false;
+	/* what goes in front of :// has no blank and no quote in it */
+	for (const char *p = rest.text; p < s && *p != ':'; p++) {
+		if ((*p | 32) < 'a' || (*p | 32) > 'z')
+			return false;
+	}
+	return !ab_value_is_localhost(&rest);
+}
+
+bool ab_value_is_local(const struct ab_use *use, const struct ab_word *w)
+{
+	if (AB_LIKELY(!ab_value_is_localhost(w)))
+		return false;
+	for (uint32_t i = 1; use && i < use->count; i++) {
+		if (is_elsewhere(&use->words[i], false))
+			return false;
+	}
+	for (uint32_t i = 0; use && i < use->operand_count; i++) {
+		if (is_elsewhere(&use->words[use->operands[i]], true))
+			return false;
+	}
+	return true;
+}
+
 static bool is_metadata_host(const char *s, uint32_t n)
 {
 	static const char *const hosts[] = { "metadata", "instance-data",
