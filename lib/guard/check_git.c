@@ -327,12 +327,39 @@ bool ab_git_names_secret(struct ab_check *c, const struct ab_word *w, size_t at)
 	return has;
 }
 
+/* git ls-files -o: with all that a .gitignore names, where secrets are. */
+static bool lists_ignored(const struct ab_word *words, uint32_t count)
+{
+	bool is_other = false, is_ignored = false, is_narrow = false;
+
+	for (uint32_t i = 2; i < count; i++) {
+		const struct ab_word *w = &words[i];
+		bool is_brief = w->len > 1 && *w->text == '-' &&
+				w->text[1] != '-';
+
+		is_other |= is_brief ? memchr(w->text, 'o', w->len) != NULL
+				     : ab_word_equals(w, "--others");
+		is_ignored |= is_brief ? memchr(w->text, 'i', w->len) != NULL
+				       : ab_word_equals(w, "--ignored");
+		is_narrow |= is_brief ? w->text[1] == 'x' || w->text[1] == 'X'
+				      : !w->len || *w->text != '-' ||
+						(w->len > 6 &&
+						 !memcmp(w->text, "--excl", 6));
+		/* git ls-files -o src: of that only */
+		if (!w->len || *w->text != '-')
+			return false;
+	}
+	return ab_word_equals(&words[1], "ls-files") && is_other &&
+	       (is_ignored || !is_narrow);
+}
+
 /* The names are kept then, for those who read the stream; of an object the
    word that named it, HEAD:.env. */
 static void note_secrets(struct ab_check *c, struct ab_stream *out,
 			 const struct ab_word *words, uint32_t count)
 {
 	bool is_object = out->note == &ab_git_notes[AB_GIT_NAMES];
+	bool is_files = out->note == &ab_git_notes[AB_GIT_FILES];
 	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
 	struct ab_names *names;
 	uint32_t n = 0;
@@ -351,17 +378,22 @@ static void note_secrets(struct ab_check *c, struct ab_stream *out,
 				   &files[n]) && be_pattern(c, &files[n])))
 			n++;
 	}
+	if (!n && lists_ignored(words, count))
+		files[n++] = (struct ab_word){ .text = "./.env", .len = 6,
+					       .span = words[0].span };
 	names = n ? ab_names_keep(c, out, files, n) : NULL;
 	if (!names)
 		return;
 	names->is_read = true;
-	names->inside = is_object ? NULL : out;
+	names->inside = is_files ? out : NULL;
 }
 
 /* $(git rev-parse HEAD), with nothing else in it, and `git tag | head -1`. */
 static void note_names(struct ab_check *c, const struct ab_word *words,
 		       uint32_t count)
 {
+	/* git ls-files -s .env: the hashes of what is called so */
+	static const char *const listing[] = { "ls-files", "ls-tree" };
 	const struct ab_shell_command *m = c->command;
 	struct ab_stream *out = m ? m->place.out : NULL;
 	const char *note;
@@ -373,8 +405,12 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	    out->kind != AB_STREAM_PROC_IN)
 		return;
 	note = ab_git_prints(words, count);
-	if (!note)
+	if (!note) {
+		if (count > 2 && (ab_word_equals(&words[1], listing[0]) ||
+				  ab_word_equals(&words[1], listing[1])))
+			note_secrets(c, out, words, count);
 		return;
+	}
 	/* elsewhere they could end in the middle */
 	if (note != &ab_git_notes[AB_GIT_NAMES] &&
 	    ab_shell_get(c->run, "IFS", 3, NULL))
@@ -575,6 +611,21 @@ static bool reads_list(const struct ab_word *w)
 		!(w->len >= 10 && !memcmp(w->text, "--batch-ch", 10)));
 }
 
+/* git rev-parse HEAD:.env | git cat-file --batch */
+static void read_noted(struct ab_check *c)
+{
+	const struct ab_shell_command *m = c->command;
+	const struct ab_names *names =
+		m && ab_has_stdin(m) ? ab_names_noted(m->place.in) : NULL;
+
+	for (uint32_t i = 0; names && i < names->count; i++) {
+		size_t at = ab_git_path_in(&names->words[i]);
+
+		if (at < names->words[i].len)
+			on_read(c, &names->words[i], at);
+	}
+}
+
 static void read_listed(struct ab_check *c, const struct ab_word *words,
 			uint32_t count)
 {
@@ -583,7 +634,9 @@ static void read_listed(struct ab_check *c, const struct ab_word *words,
 
 	while (i < count && !reads_list(&words[i]))
 		i++;
-	for (uint32_t at = 0; i < count && at <= in->len; at++) {
+	if (i < count && !in)
+		read_noted(c);
+	for (uint32_t at = 0; in && i < count && at <= in->len; at++) {
 		struct ab_word path;
 
 		/* the last of them is where a path can begin */
@@ -602,7 +655,7 @@ void ab_check_git(struct ab_check *c, const struct ab_word *words,
 	if (AB_UNLIKELY(words[0].hole_count) && !ab_git_is_command(&words[0]))
 		words = spell_out(c, words, count);
 	if (ab_git_is_command(&words[0])) {
-		if (AB_UNLIKELY(c->use && c->use->in_text))
+		if (AB_UNLIKELY(c->use && c->use->has_stdin))
 			read_listed(c, words, count);
 		judge_git(c,
 			  AB_UNLIKELY(c->has_names)

@@ -389,11 +389,18 @@ uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 {
 	struct ab_word root = { .text = "/", .len = 1,
 				.span = use->words[0].span };
+	const struct ab_word hidden = { .text = ".*", .len = 2,
+					.span = root.span };
 	uint32_t n = 0;
 
-	if (!use->operand_count && lists_hidden(use))
-		out[n++] = (struct ab_word){ .text = ".", .len = 1,
-					     .span = root.span };
+	if (!use->operand_count && lists_hidden(use)) {
+		struct ab_word here = { .text = ".", .len = 1,
+					.span = root.span };
+
+		/* of them all those that are hidden may be secrets */
+		out[n++] = here;
+		n += ab_found_file(c, &here, &hidden, true, &out[n]);
+	}
 	for (uint32_t i = 0; i < use->operand_count && n < AB_MAX_STARTS; i++) {
 		const struct ab_word *w = &use->words[use->operands[i]];
 

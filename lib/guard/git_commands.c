@@ -97,7 +97,7 @@ static const struct ab_git_command commands[] = {
 	FLAT("bundle unbundle", OBJECTS),
 	RULE("bundle verify", OK, ANY, 0, O(bundle)),
 	FLAT("bundle-uri", REMOTE),
-	RULE("cat-file", OK, ANY, PRINTS, O(cat_file)),
+	RULE("cat-file", OK, ANY, SHOWS, O(cat_file)),
 	RULE("check-attr", OK, ANY, 0, O(check_attr)),
 	RULE("check-ignore", OK, ANY, 0, O(check_ignore)),
 	RULE("check-mailmap", OK, ANY, 0, O(check_mailmap)),

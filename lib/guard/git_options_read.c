@@ -28,9 +28,10 @@ SET(archive)
 END(archive)
 
 SET(cat_file)
-	N("-Z"), X("-e", NONE, OK, ANY, FLAG_READ),
-	X("-p", NONE, OK, ANY, FLAG_READ), X("-s", NONE, OK, ANY, FLAG_READ),
-	X("-t", NONE, OK, ANY, FLAG_READ), N("-z"),
+	N("-Z"), X("-e", NONE, OK, ANY, FLAG_READ | FLAG_BRIEF),
+	X("-p", NONE, OK, ANY, FLAG_READ),
+	X("-s", NONE, OK, ANY, FLAG_READ | FLAG_BRIEF),
+	X("-t", NONE, OK, ANY, FLAG_READ | FLAG_BRIEF), N("-z"),
 	N("allow-unknown-type"), G("batch"), N("batch-all-objects"),
 	G("batch-check"), G("batch-command"), N("buffer"),
 	X("filter", NEED, CONFIGURED, ANY, 0),

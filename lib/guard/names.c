@@ -373,6 +373,13 @@ static void pass_secrets(struct ab_check *c, const struct ab_use *use,
 	are->inside = is_inside ? out : NULL;
 }
 
+/* ./.*, as ls -A has it. */
+static bool is_hidden(const struct ab_word *w)
+{
+	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PATTERN &&
+	       w->len == 4 && !memcmp(w->text, "./.*", 4);
+}
+
 /* What a filter lets through of the names that it reads. */
 static void pass_names(struct ab_check *c, const struct ab_use *use)
 {
@@ -391,6 +398,9 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 		return;
 	}
 	out->note = in->note;
+	/* git ls-tree -r HEAD | grep env */
+	if (!were && AB_UNLIKELY(in->taint & AB_TAINT_TREE))
+		pass_secrets(c, use, out);
 	if (AB_LIKELY(!were))
 		return;
 	is_own = ab_names_are_all(were, in);
@@ -398,6 +408,10 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 		are = ab_names_keep(c, out, were->words, were->count);
 		if (!are)
 			return;
+		/* grep -v: who knows which it leaves */
+		if (are->count && is_hidden(&are->words[are->count - 1]) &&
+		    ab_word_equals(&use->words[0], "grep"))
+			are->count--;
 		are->is_flat = false;
 		are->is_read = were->is_read;
 		are->inside = ab_names_are_inside(in) ? out : NULL;
@@ -406,8 +420,11 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 	}
 	if (!grep_name(c, use, &name))
 		return;
-	for (uint32_t i = 0; i < were->count && n < AB_MAX_STARTS; i++)
-		ab_found_add(c, &were->words[i], &name, files, &n);
+	for (uint32_t i = 0; i < were->count && n < AB_MAX_STARTS; i++) {
+		/* the hidden ones that ls prints are in "." as well */
+		if (!is_hidden(&were->words[i]))
+			ab_found_add(c, &were->words[i], &name, files, &n);
+	}
 	are = ab_names_keep(c, out, files, n);
 	if (!are)
 		return;
@@ -467,9 +484,12 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 			       .span = use->words[0].span };
 	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
 	bool flat = false, is_exact;
+	const struct ab_names *told = ab_names_noted(out); /* by git */
 	uint32_t n = 0, count;
 	struct ab_names *kept;
 
+	for (uint32_t i = 0; is_tree && told && i < told->count; i++)
+		files[n++] = told->words[i];
 	if (is_tree)
 		files[n++] = (struct ab_word){ .text = ".", .len = 1,
 					       .span = any.span };
