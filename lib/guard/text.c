@@ -63,6 +63,57 @@ static bool is_forge(const char *text, uint32_t len)
 	return false;
 }
 
+static bool are_equal(const struct window *w, const struct ab_token *a,
+		      const struct ab_token *b)
+{
+	return a->kind == b->kind && a->len == b->len &&
+	       !strncasecmp(w->text + a->at, w->text + b->at, a->len);
+}
+
+/* A word, or a sign that is one of those. */
+static bool is_part(const struct window *w, const struct ab_token *t,
+		    const char *signs)
+{
+	return t->kind == AB_TOKEN_SIGN ?
+		       t->len == 1 && strchr(signs, w->text[t->at]) :
+		       t->kind == AB_TOKEN_WORD && *signs == '.';
+}
+
+/* id = id, t.id >= t.id: the name in front of the sign once more, and nothing
+   behind it narrows that. */
+static bool is_same(const struct window *w, uint32_t i)
+{
+	static const char *const ends[] = { "or", "limit", "order",
+					    "returning" };
+	uint32_t sign = i, begin;
+	const struct ab_token *t;
+
+	while (sign && is_part(w, &w->tokens[sign - 1], "=<>"))
+		sign--;
+	for (begin = sign; begin && sign - begin < 5 &&
+			   is_part(w, &w->tokens[begin - 1], ".");)
+		begin--;
+	/* the word in front of the name is none of it */
+	while (sign - begin > 1 &&
+	       w->tokens[begin].kind == w->tokens[begin + 1].kind)
+		begin++;
+	for (; begin < sign && i < w->count; begin++, i++) {
+		if (!are_equal(w, &w->tokens[begin], &w->tokens[i]))
+			return false;
+	}
+	if (begin < sign)
+		return false;
+	t = &w->tokens[i];
+	if (i == w->count || is_part(w, t, ")"))
+		return true;
+	for (size_t k = 0; k < AB_ARRAY_LEN(ends); k++) {
+		if (t->len == strlen(ends[k]) &&
+		    !strncasecmp(w->text + t->at, ends[k], t->len))
+			return true;
+	}
+	return false;
+}
+
 static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
@@ -82,6 +133,8 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 	if (is_sort(want, "%forge"))
 		return t->kind == AB_TOKEN_STRING &&
 		       is_forge(w->text + t->at, t->len);
+	if (is_sort(want, "%same"))
+		return t->kind == AB_TOKEN_WORD && is_same(w, i);
 	if (is_sort(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
 	if (is_sort(want, "%var"))

@@ -22,6 +22,18 @@ static bool may_be_none(const struct ab_word *w)
 	       w->holes->kind == AB_HOLE_FIELDS;
 }
 
+/* aws "$X" s3 rb: in place of a subcommand stands one word, which may be an
+   option. */
+static bool may_be_option(const struct ab_use *use, uint32_t operand)
+{
+	const struct ab_program *p = use->program;
+	const struct ab_word *w = &use->words[use->operands[operand]];
+
+	return p->has_subs && !p->depth && !operand && w->hole_count == 1 &&
+	       (!w->len || (w->holes->kind == AB_HOLE_LIKELY &&
+			    !w->holes->at));
+}
+
 /* The first operand that may be none, where others stand behind it, or two
    before it: `cp x /etc/y $OPTS`; alone where stdin is harmful: `sh $OPTS`. 0:
    there is none. */
@@ -33,7 +45,7 @@ static uint32_t find_none(const struct ab_use *use)
 	     i < use->operand_count; i++) {
 		uint32_t at = use->operands[i], next = at + 1;
 
-		if (!may_be_none(&use->words[at])) {
+		if (!may_be_none(&use->words[at]) && !may_be_option(use, i)) {
 			known++;
 			continue;
 		}
