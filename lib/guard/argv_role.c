@@ -130,8 +130,7 @@ static inline bool is_idle(struct ab_check *c, const struct ab_role *role)
 {
 	struct ab_word w;
 
-	if (role->select != AB_SEL_FILE || role->kind != AB_ROLE_RUN ||
-	    c->has_edits)
+	if (role->select != AB_SEL_FILE || role->kind != AB_ROLE_RUN)
 		return false;
 	w = (struct ab_word){ .text = role->text,
 			      .len = (uint32_t)strlen(role->text) };

@@ -299,7 +299,7 @@ bool ab_file_is_untold(const struct ab_check *c, const struct ab_word *path)
 	uint32_t cwd = c->cwd ? c->cwd->len : 0;
 
 	/* too long a path is refused by ab_file_name() */
-	return AB_LIKELY(!c->trees) &&
+	return AB_LIKELY(!c->trees && !c->has_edits) &&
 	       (!c->has_files || is_other_file(c, path)) &&
 	       path->len + cwd + 2 < AB_MAX_PATH;
 }
