@@ -12,6 +12,12 @@
 
 #include "guard/command.h"
 
+/* eval "exec make" */
+static bool is_evaluated(const char *line, const char *hit)
+{
+	return hit - line >= 6 && !memcmp(hit - 6, "eval \"", 6);
+}
+
 /* Where the words of tcl's exec, spawn or system begin; 0: no such. */
 static uint32_t tcl_command(const char *line, uint32_t n)
 {
@@ -25,7 +31,8 @@ static uint32_t tcl_command(const char *line, uint32_t n)
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		const char *hit = memmem(line, n, names[i], strlen(names[i]));
 
-		if (hit && (hit == line || memchr(" \t[{;", hit[-1], 5)))
+		if (hit && (hit == line || memchr(" \t[{;", hit[-1], 5) ||
+			    is_evaluated(line, hit)))
 			return (uint32_t)(hit - line) +
 			       (uint32_t)strlen(names[i]);
 	}
@@ -210,11 +217,18 @@ static void tcl_files(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
-/* Where that ends that begins at `at`: [exec make], catch {exec make}. */
+/* Where that ends that begins at `at`: [exec make], catch {exec make}, and
+   eval "exec make". */
 static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
 {
+	bool is_text = at > 5 && line[at - 1] == ' ' &&
+		       (is_evaluated(line, line + at - 5) ||
+			(at > 6 && is_evaluated(line, line + at - 6)));
+	const char *quote = is_text ? memchr(line + at, '"', n - at) : NULL;
 	int depth = 0;
 
+	if (quote)
+		return (uint32_t)(quote - line);
 	for (uint32_t i = at; i < n; i++) {
 		depth += line[i] == '[' || line[i] == '{';
 		depth -= line[i] == ']' || line[i] == '}';
@@ -262,6 +276,35 @@ static void move_holes(struct moved *m, uint32_t from, uint32_t to)
 {
 	while (m->next < m->count && m->all[m->next].at <= from)
 		m->all[m->next++].at = to;
+}
+
+/* exec {*}[list make x]: the words of the list. */
+static bool open_lists(struct ab_check *c, struct ab_word *w)
+{
+	static const char name[] = "[list ";
+	const uint32_t len = sizeof(name) - 1;
+	uint64_t lists = 0; /* a bit for each bracket that is open */
+	char *text;
+
+	if (AB_LIKELY(!memmem(w->text, w->len, name, len)))
+		return true;
+	text = ab_check_alloc(c, w->len + 1);
+	if (!text)
+		return false;
+	memcpy(text, w->text, w->len);
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (w->len - i > len && !memcmp(text + i, name, len)) {
+			memset(text + i, ' ', len);
+			lists = lists << 1 | 1;
+		} else if (text[i] == '[') {
+			lists <<= 1;
+		} else if (text[i] == ']') {
+			text[i] = lists & 1 ? ' ' : ']';
+			lists >>= 1;
+		}
+	}
+	w->text = text;
+	return true;
 }
 
 /* exec sh -c {rm -rf x}: what braces hold is one word, as in quotes; of
@@ -409,7 +452,7 @@ void ab_check_lines(struct ab_check *c, const struct ab_use *use,
 			i = stop + 1;
 			continue;
 		}
-		if (is_tcl)
+		if (is_tcl && open_lists(c, &w))
 			quote_braces(c, &w);
 		ab_check_script(c, &w, true, NULL, 0, NULL);
 		i = stop + 1;

@@ -404,7 +404,8 @@ static uint32_t without_end(const char *s, uint32_t len)
 {
 	static const char *const ends[] = { ".py", ".js", ".mjs", ".cjs",
 					    ".ts", ".rb", ".pm",  ".pl",
-					    ".lua", ".php", ".so", ".node" };
+					    ".lua", ".php", ".so", ".node",
+					    ".awk" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
 		uint32_t n = (uint32_t)strlen(ends[i]);
