@@ -57,6 +57,7 @@ struct ab_trap {
 	uint32_t name_count;
 	uint32_t depth;
 	bool can_wait; /* for its variables */
+	bool is_inner; /* one that a trap set */
 	bool is_unseen; /* a function ended with what was not judged */
 	bool is_sub;	     /* set in a subshell, and lost with it */
 	bool is_told;	     /* where that ends */
@@ -563,6 +564,16 @@ static enum course course_of(struct ab_check *c, const struct ab_word *w,
 	return course;
 }
 
+/* What a trap runs is no command behind which it runs again. */
+static bool is_in_trap(const struct ab_check *c)
+{
+	const struct ab_chain *k = c->chain;
+
+	while (k && strcmp(k->name, "trap") != 0)
+		k = k->up;
+	return k;
+}
+
 /* It is kept, for later; true: it is not to be judged yet. */
 static bool keep_trap(struct ab_check *c, const struct ab_word *w,
 		      enum course course)
@@ -588,6 +599,7 @@ static bool keep_trap(struct ab_check *c, const struct ab_word *w,
 	trap->is_sub = is_sub;
 	trap->is_told = is_told;
 	trap->is_unseen = false;
+	trap->is_inner = is_in_trap(c);
 	open_calls(c, &trap->text, &trap->open);
 	find_names(c, trap);
 	if (ab_defined_reaches(c, trap->open.text, trap->open.len,
@@ -644,16 +656,6 @@ static bool has_changed(struct ab_check *c, struct ab_trap *t)
 	return has;
 }
 
-/* What a trap runs is no command behind which it runs again. */
-static bool is_in_trap(const struct ab_check *c)
-{
-	const struct ab_chain *k = c->chain;
-
-	while (k && strcmp(k->name, "trap") != 0)
-		k = k->up;
-	return k;
-}
-
 /* `kill -INT $$`: the shell itself may be what gets it. */
 static bool may_signal(const struct ab_check *c)
 {
@@ -671,11 +673,15 @@ static bool may_signal(const struct ab_check *c)
 void ab_traps_wake(struct ab_check *c)
 {
 	uint32_t depth = c->command ? c->command->place.depth : 0;
-	bool is_sent = may_signal(c) && !is_in_trap(c);
+	bool is_inside = is_in_trap(c);
+	bool is_sent = !is_inside && may_signal(c);
 
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
 		bool is_due = is_sent && t->course == COURSE_ASKED;
 
+		/* what a trap does to itself on its way */
+		if (is_inside && !t->is_inner)
+			continue;
 		if (is_due)
 			t->course = COURSE_ON;
 		if (is_due || (t->name_count && is_own(c, t, depth) &&
