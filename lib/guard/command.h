@@ -176,8 +176,8 @@ void ab_note_exported(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
 void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
-/* What is known beyond the variables of the run, in a number: links that the
-   text made, and what options of the shell do from there on. */
+/* What is known beyond the variables of the run, in a number: links, archives
+   taken apart, files edited by a pattern, and options of the shell. */
 uint64_t ab_known_beside(const struct ab_check *c);
 
 /* --- dirs.c --- */

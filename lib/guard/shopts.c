@@ -144,11 +144,14 @@ void ab_note_exported(struct ab_check *c, const struct ab_word *argv,
 
 uint64_t ab_known_beside(const struct ab_check *c)
 {
-	uint64_t links = 3 * (uint64_t)(uintptr_t)c->links +
-			 (uint64_t)(uintptr_t)c->near_links;
+	/* lists only grow: no two states have the same heads */
+	uint64_t lists = 5 * (uint64_t)(uintptr_t)c->links +
+			 3 * (uint64_t)(uintptr_t)c->near_links +
+			 (uint64_t)(uintptr_t)c->edited_patterns + c->trees;
 
-	return links << 6 | (uint64_t)c->has_dots << 5 |
-	       (uint64_t)c->has_fold << 4 | (uint64_t)c->is_physical << 3 |
+	return lists << 7 | (uint64_t)c->is_exporting << 6 |
+	       (uint64_t)c->has_dots << 5 | (uint64_t)c->has_fold << 4 |
+	       (uint64_t)c->is_physical << 3 |
 	       (uint64_t)c->has_stray_link << 2 |
 	       (uint64_t)c->has_lost_link << 1 | (uint64_t)c->has_stdin_link;
 }

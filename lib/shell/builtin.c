@@ -699,6 +699,7 @@ static void effect_alias(struct ab_shell_run *run,
 void ab_shell_note_option(struct ab_shell_run *run,
 			  enum ab_shell_option option)
 {
+	run->learned += !(run->options & option);
 	run->options |= option;
 }
 
@@ -710,14 +711,15 @@ static void effect_shopt(struct ab_shell_run *run,
 {
 	(void)tree;
 	(void)c;
+	ab_shell_learn(run);
 	for (uint32_t i = 1; i < argc; i++) {
 		run->may_inherit |= argv[i].hole_count ||
 				    ab_word_equals(&argv[i],
 						   "localvar_inherit");
 		if (argv[i].hole_count || ab_word_equals(&argv[i], "nullglob"))
-			run->options |= AB_SHELL_NULLGLOB;
+			ab_shell_note_option(run, AB_SHELL_NULLGLOB);
 		if (argv[i].hole_count || ab_word_equals(&argv[i], "lastpipe"))
-			run->options |= AB_SHELL_LASTPIPE;
+			ab_shell_note_option(run, AB_SHELL_LASTPIPE);
 	}
 }
 
