@@ -488,12 +488,24 @@ static bool is_blank(char ch)
 	return ch == ' ' || ch == '\t' || ch == '\n';
 }
 
+static bool has_any(const char *s, uint32_t n, const char *const *what,
+		    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (memmem(s, n, what[i], strlen(what[i])))
+			return true;
+	}
+	return false;
+}
+
 /* The last command of it is a plain `exit`, which nothing leads past: what it
-   does is over then. Where quotes are, or words of other commands, it may be
-   no command. */
+   does is over then. Where quotes and comments are, or words of other commands,
+   it may be no command; with two words it does nothing. */
 static bool ends_shell(const struct ab_check *c, const char *s, uint32_t n)
 {
-	uint32_t at;
+	static const char *const past[] = { "<<", "#", "\\", "return", "break",
+					    "continue" };
+	uint32_t at, end;
 
 	while (n && (is_blank(s[n - 1]) || s[n - 1] == ';'))
 		n--;
@@ -502,15 +514,20 @@ static bool ends_shell(const struct ab_check *c, const char *s, uint32_t n)
 		    !memchr(" \t$?", s[at - 1], 4))
 			return false;
 	}
-	if (at && s[at - 1] == '\n' && at > 1 && s[at - 2] == '\\')
-		return false;
 	while (at < n && is_blank(s[at]))
 		at++;
 	if (n - at < 4 || memcmp(s + at, "exit", 4) != 0 ||
 	    (n - at > 4 && !is_blank(s[at + 4])) ||
-	    memmem(s, n, "<<", 2) || memmem(s, n, "return", 6) ||
-	    ab_shell_function(c->run, "exit", 4))
+	    has_any(s, n, past, AB_ARRAY_LEN(past)) ||
+	    ab_shell_function(c->run, "exit", 4) ||
+	    ab_shell_has_aliases(c->run))
 		return false;
+	for (end = at + 4; end < n && is_blank(s[end]); end++)
+		;
+	for (; end < n; end++) {
+		if (is_blank(s[end]))
+			return false;
+	}
 	while (at && is_blank(s[at - 1]))
 		at--;
 	return !at || !memchr("&|", s[at - 1], 2);
@@ -526,7 +543,7 @@ static bool is_ending_call(struct ab_check *c, const struct ab_word *w)
 	if (!f || end != w->len || f->is_perhaps)
 		return false;
 	body = memchr(f->text, '{', f->text_len);
-	return f->text[f->text_len - 1] == '}' &&
+	return body && f->text[f->text_len - 1] == '}' &&
 	       ends_shell(c, body + 1,
 			  (uint32_t)(f->text + f->text_len - body) - 2);
 }

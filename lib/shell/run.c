@@ -814,6 +814,11 @@ void ab_shell_forget(struct ab_shell_run *run)
 	run->forgotten = ++run->clock;
 }
 
+bool ab_shell_has_aliases(const struct ab_shell_run *run)
+{
+	return run->aliases;
+}
+
 void ab_shell_learn(struct ab_shell_run *run)
 {
 	run->learned++;

@@ -525,6 +525,7 @@ void ab_shell_reading_join(struct ab_shell_run *run,
 /* Nothing is known any more: eval or source of what nobody knows. The run does
  * this itself after eval, source and `.` when nothing was pushed. */
 void ab_shell_forget(struct ab_shell_run *run);
+bool ab_shell_has_aliases(const struct ab_shell_run *run);
 /* The visitor knows something more that is no variable: what a loop holds is
    seen once more. */
 void ab_shell_learn(struct ab_shell_run *run);
