@@ -303,7 +303,8 @@ static bool keep(struct ab_check *c, const struct ab_word *w,
 	if (!text || !holes)
 		return false;
 	memcpy(text, w->text, w->len);
-	memcpy(holes, w->holes, w->hole_count * sizeof(*holes));
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		holes[i] = w->holes[i];
 	*out = (struct ab_word){ .text = text, .len = w->len,
 				 .holes = holes, .hole_count = w->hole_count,
 				 .span = w->span };
