@@ -259,6 +259,9 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 		return AB_CALL_CODE;
 	if (t->kind == AB_TOKEN_WORD)
 		kind = call_at(k, t);
+	/* ab_code_awk_token() has read it */
+	if (kind == AB_CALL_SHELL && k->lang == AB_AWK)
+		return AB_CALL_NONE;
 	/* Deno.run({cmd: [...]}) */
 	if (kind == AB_CALL_SQL && k->lang == AB_JS &&
 	    k->modules & AB_MODULE_DENO && ab_code_is_text(k, t, "run"))

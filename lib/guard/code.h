@@ -96,6 +96,14 @@ struct ab_late {
 	bool is_each;
 };
 
+#define AB_CODE_BRACKETS 16
+
+/* awk: where expressions begin, in brackets that are open. */
+struct ab_pipes {
+	uint32_t depth;
+	uint32_t begin[AB_CODE_BRACKETS + 1];
+};
+
 #define AB_CODE_PROGRAMS 8
 
 /* git = local["git"] */
@@ -118,6 +126,7 @@ struct ab_code {
 	bool is_input_code; /* ... as the same language */
 	struct ab_token before; /* the token before the one at hand */
 	struct ab_token behind; /* and the one before that */
+	struct ab_pipes pipes;
 	struct ab_named *names;
 	uint32_t name_count;
 	uint32_t value_room; /* of all names */
@@ -378,6 +387,9 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 				 struct ab_lexer *behind);
 
 /* --- code_awk.c --- */
+/* A token of a program of awk, which may make it run a command or write a file;
+   the lexer is behind it. */
+void ab_code_awk_token(struct ab_code *k, const struct ab_token *t);
 /* Files that it writes and reads by names. */
 void ab_code_check_awk(struct ab_code *k);
 

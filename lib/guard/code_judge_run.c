@@ -129,9 +129,29 @@ void ab_code_judge_shell(struct ab_code *k, struct ab_args *a, bool is_known)
 	k->c->cwd = cwd;
 }
 
+/* perl: `eval;` and `eval if ...` run what is in $_. */
+static bool is_of_topic(const struct ab_code *k, const struct ab_args *a)
+{
+	uint32_t at = a->name.at;
+	char next = ab_code_next_byte(k->text, at + a->name.len);
+
+	return k->lang == AB_PERL && !a->is_command &&
+	       ab_code_is_text(k, &a->name, "eval") &&
+	       (!next || memchr(";)", next, 2) || ab_code_is_letter(next) ||
+		(next == '}' && ab_code_last_byte(k->text, &at) != '{'));
+}
+
 /* eval("..."): its words are programs of the same language. */
 void ab_code_judge_code(struct ab_code *k, struct ab_args *a, bool is_known)
 {
+	if (is_of_topic(k, a)) {
+		ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK, k->text);
+		if (k->use && k->use->has_stdin)
+			ab_check_flow(k->c, k->use, AB_SINK_CODE,
+				      k->use->in_taint & AB_TAINT_REMOTE,
+				      NULL);
+		return;
+	}
 	/* eval {...} */
 	if (k->lang & (AB_PERL | AB_RUBY) && !a->is_command)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What runs a command or names a file in an inline program without being a
- * call: strings in backquotes, awk's pipes, lines for a shell, names of paths,
+ * call: strings in backquotes, lines for a shell, names of paths,
  * and modules that the text wrote. Refuses to look for the end of a command
  * without quotes for ever; imports that are too many or too deep are asked
  * about.
@@ -102,7 +102,7 @@ static bool is_executed(const struct ab_code *k)
 		ab_code_is_text(k, &t, "execute"));
 }
 
-/* A string in backquotes, or awk's `"cmd" | getline` and `print | "cmd"`. */
+/* A string in backquotes, or awk's `> "f"` and `< "f"`. */
 static void loose_string(struct ab_code *k, const struct ab_token *t)
 {
 	struct ab_word w;
@@ -114,15 +114,6 @@ static void loose_string(struct ab_code *k, const struct ab_token *t)
 	if (!ab_code_word(k, t, &w))
 		return;
 	if (k->lang == AB_AWK) {
-		struct ab_lexer ahead = k->x;
-		struct ab_token next;
-		bool pipe_after = ab_lexer_next(&ahead, &next) &&
-				  ab_code_is_sign(k, &next, '|');
-
-		is_run = pipe_after || ab_code_is_sign(k, &k->before, '|') ||
-			 (ab_code_is_sign(k, &k->before, '&') &&
-			  k->before.at &&
-			  k->x.text[k->before.at - 1] == '|');
 		if (w.len > 6 && !memcmp(w.text, "/inet/", 6))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
 		else if (ab_code_is_sign(k, &k->before, '>'))
@@ -135,40 +126,6 @@ static void loose_string(struct ab_code *k, const struct ab_token *t)
 	if (!is_run)
 		return;
 	ab_check_script(k->c, &w, true, NULL, 0, NULL);
-	/* print | "sh" */
-	const struct ab_program *p = ab_pack_program(k->c->pack, w.text, w.len);
-
-	if (k->lang == AB_AWK && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
-		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
-			      &w);
-}
-
-/* awk: c = "cmd"; c | getline, and print | c. */
-static void piped_name(struct ab_code *k, const struct ab_token *t)
-{
-	const struct ab_named *n = ab_code_value(k, t);
-	struct ab_lexer ahead = k->x;
-	struct ab_token next;
-
-	for (uint32_t i = 0; n && i < n->count &&
-			     ab_code_is_sign(k, &k->before, '>'); i++)
-		ab_code_write(k, &n->words[i]);
-	if (t->kind != AB_TOKEN_WORD || ab_code_is_text(k, t, "getline") ||
-	    !(ab_code_is_sign(k, &k->before, '|') ||
-	      (ab_lexer_next(&ahead, &next) &&
-	       ab_code_is_sign(k, &next, '|') && ahead.pos < ahead.len &&
-	       ahead.text[ahead.pos] != '|')))
-		return;
-	if (!n) {
-		k->loose |= 1u << AB_CALL_SHELL;
-		return;
-	}
-	if (n->is_cut)
-		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
-	if (n->is_unknown)
-		ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK, k->text);
-	for (uint32_t i = 0; i < n->count; i++)
-		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
 }
 
 /* What is done with each of them. */
@@ -289,7 +246,7 @@ void ab_code_loose(struct ab_code *k, struct ab_args *a,
 			angle_glob(k);
 		break;
 	case AB_AWK:
-		piped_name(k, t);
+		ab_code_awk_token(k, t);
 		break;
 	case AB_OTHER:
 		executed_value(k, t);

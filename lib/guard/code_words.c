@@ -411,10 +411,12 @@ enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
 
 	if (is_text) {
 		*joint = AB_JOINT_STRING;
-		/* "a" "b" is one string */
+		/* "a" "b" is one string, and awk's "a" x "b" */
 		return was == AB_JOINT_OPEN ||
 				       (was == AB_JOINT_STRING &&
-					k->lang & (AB_PY | AB_RUBY | AB_AWK))
+					k->lang & (AB_PY | AB_RUBY | AB_AWK)) ||
+				       (was == AB_JOINT_COMPUTED &&
+					k->lang == AB_AWK)
 			       ? AB_PIECE_MORE
 			       : AB_PIECE_NEW;
 	}

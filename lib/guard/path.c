@@ -110,6 +110,48 @@ static bool is_temp_name(const char *name)
 	       !strcmp(name, "TEMP") || !strcmp(name, "TMP");
 }
 
+static bool is_top(const struct part *part)
+{
+	static const char *const tops[] = {
+		"bin",	"boot", "dev",	"etc",	"home", "lib",	 "lib32",
+		"lib64", "media", "mnt", "opt", "proc", "root", "run",
+		"sbin", "srv",	"sys",	"tmp",	"usr",	"var",	 "Users",
+		"System", "Library", "Applications", "Volumes", "private",
+		"nix", "snap", "lost+found", "cygdrive",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(tops); i++) {
+		if (part->len && tops[i][0] == *part->text &&
+		    strlen(tops[i]) == part->len &&
+		    ab_same(tops[i], part->text, part->len))
+			return true;
+	}
+	return false;
+}
+
+/* "$TMPDIR"/etc, "$TMPDIR"/\*: on many systems nobody sets that variable, and
+   then it is /etc, and everything. */
+static bool may_be_top(const struct ab_word *w)
+{
+	const struct ab_hole *h = w->holes;
+	struct part part = { .text = w->text + h->len };
+	const char *end = w->text + w->len;
+
+	if (h->is_checked || h->kind == AB_HOLE_LIKELY || part.text == end ||
+	    *part.text != '/')
+		return false;
+	while (part.text < end && *part.text == '/')
+		part.text++;
+	part.len = (uint32_t)(end - part.text);
+	if (is_top(&part))
+		return true;
+	while (part.len && memchr("*?.[]!^", *part.text, 7)) {
+		part.text++;
+		part.len--;
+	}
+	return !part.len;
+}
+
 /* What mktemp printed. */
 static bool is_new_temp(const struct ab_hole *h)
 {
@@ -117,11 +159,15 @@ static bool is_new_temp(const struct ab_hole *h)
 }
 
 /* A hole that starts the word: what is known of where that is. */
-static enum path_from from_hole(const struct ab_hole *h)
+static enum path_from from_hole(const struct ab_word *w)
 {
+	const struct ab_hole *h = &w->holes[0];
+
 	if (h->kind == AB_HOLE_HOME && !h->len)
 		return FROM_HOME;
-	if ((is_temp_name(h->name) && !h->is_cut) || is_new_temp(h))
+	if (is_temp_name(h->name) && !h->is_cut)
+		return may_be_top(w) ? FROM_NOWHERE : FROM_TEMP;
+	if (is_new_temp(h))
 		return FROM_TEMP;
 	return ab_path_usual(h) ? FROM_HOME : FROM_NOWHERE;
 }
@@ -129,7 +175,7 @@ static enum path_from from_hole(const struct ab_hole *h)
 /* The same of a path that starts there, "$KUBECONFIG", and "$GNUPGHOME/x". */
 static enum path_from start_hole(struct path *p, const struct ab_word *w)
 {
-	enum path_from from = from_hole(&w->holes[0]);
+	enum path_from from = from_hole(w);
 	const char *usual = from == FROM_HOME ? ab_path_usual(&w->holes[0])
 					      : NULL;
 
@@ -148,7 +194,7 @@ static bool is_nowhere(const struct ab_word *w)
 	return w->hole_count && !w->holes[0].at &&
 	       (w->holes[0].kind == AB_HOLE_BYTES ||
 		w->holes[0].kind == AB_HOLE_FIELDS) &&
-	       from_hole(&w->holes[0]) == FROM_NOWHERE;
+	       from_hole(w) == FROM_NOWHERE;
 }
 
 static uint8_t kind_of(const struct ab_word *w, uint32_t at, uint32_t end,
@@ -316,25 +362,6 @@ void ab_path_split(struct ab_check *c, const struct ab_word *w, struct path *p)
 }
 
 /* --- computed classes --------------------------------------------------- */
-
-static bool is_top(const struct part *part)
-{
-	static const char *const tops[] = {
-		"bin",	"boot", "dev",	"etc",	"home", "lib",	 "lib32",
-		"lib64", "media", "mnt", "opt", "proc", "root", "run",
-		"sbin", "srv",	"sys",	"tmp",	"usr",	"var",	 "Users",
-		"System", "Library", "Applications", "Volumes", "private",
-		"nix", "snap", "lost+found", "cygdrive",
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(tops); i++) {
-		if (part->len && tops[i][0] == *part->text &&
-		    strlen(tops[i]) == part->len &&
-		    ab_same(tops[i], part->text, part->len))
-			return true;
-	}
-	return false;
-}
 
 /* Every name there is: `*`, `.*`, `?*`. */
 bool ab_part_is_all(const struct part *part)
