@@ -457,7 +457,8 @@ static void end_element(struct ab_code *k, struct ab_args *a,
 			const struct element *e)
 {
 	bool is_list = e->bracket == '[' ||
-		       (e->bracket != '{' && k->lang & (AB_PERL | AB_RUBY)) ||
+		       (e->bracket != '{' &&
+			k->lang & (AB_PERL | AB_RUBY | AB_OTHER)) ||
 		       (a->takes_list && a->count == 1 && e->bracket != '{');
 	bool is_remote = a->remote_at > e->at && e->is_word && e->count &&
 			 a->count >= e->count && is_list && !e->is_named;

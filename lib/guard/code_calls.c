@@ -464,6 +464,18 @@ static bool begins_words(const struct ab_code *k, const struct ab_token *of)
 	return !t.is_line && memchr("*@%[<", k->text->text[t.at], 5);
 }
 
+/* cmd("x"), and of lisp (system* "x") */
+static bool begins_string(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token next;
+
+	return ab_lexer_next(&x, &next) &&
+	       (next.kind == AB_TOKEN_STRING ||
+		(ab_code_is_sign(k, &next, '(') && ab_lexer_next(&x, &next) &&
+		 next.kind == AB_TOKEN_STRING));
+}
+
 bool ab_code_names_command(const struct ab_code *k, const struct ab_token *t)
 {
 	/* of other things too */
@@ -487,7 +499,8 @@ bool ab_code_names_command(const struct ab_code *k, const struct ab_token *t)
 		if (k->modules & AB_MODULE_DENO &&
 		    ab_code_is_text(k, t, "Command"))
 			return true;
-		return !is_shared && k->modules & AB_MODULE_CHILD;
+		return !is_shared && (k->modules & AB_MODULE_CHILD ||
+				      ab_code_is_text(k, &k->behind, "Bun"));
 	case AB_RUBY:
 	case AB_PHP:
 		/* those of a data base */
@@ -498,7 +511,10 @@ bool ab_code_names_command(const struct ab_code *k, const struct ab_token *t)
 	case AB_AWK:
 		return !is_shared;
 	default:
-		return !strcmp(k->name, "r") && !is_shared;
+		/* so many things have these names that only what begins with
+		   a string is one */
+		return !is_shared &&
+		       (!strcmp(k->name, "r") || begins_string(k));
 	}
 }
 
@@ -506,8 +522,8 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 {
 	char next = ab_code_next_byte(k->text, t->at + t->len);
 
-	return (next == '(' || (k->lang & (AB_PERL | AB_RUBY) &&
-				begins_words(k, t))) &&
+	return (next == '(' || next == '"' ||
+		(k->lang & (AB_PERL | AB_RUBY) && begins_words(k, t))) &&
 	       ab_code_names_command(k, t);
 }
 
