@@ -70,6 +70,10 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 		}
 		w = a->words[1];
 		len = w.len;
+	} else if (w.len == 2 && !memcmp(w.text, "-|", 2)) {
+		/* open(F, "-|", $x) */
+		ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK, k->text);
+		return true;
 	} else if (is_to) {
 		from = 1;
 	} else if (w.text[w.len - 1] == '|') {
@@ -77,7 +81,8 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 	} else {
 		return false;
 	}
-	if (ab_word_slice(k->c, &w, from, len - from, &rest) && rest.len) {
+	if (ab_word_slice(k->c, &w, from, len - from, &rest) &&
+	    (rest.len || rest.hole_count)) {
 		ab_check_script(k->c, &rest, true, NULL, 0, NULL);
 		/* what is printed into a shell is not seen */
 		const struct ab_program *p = ab_pack_program(

@@ -330,6 +330,43 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 	return true;
 }
 
+/* "$1", "$&" and "@a" of perl, which no shell has or takes for something else:
+   their length, or 0. */
+static uint32_t own_name(const struct ab_code *k, uint32_t at, uint32_t end)
+{
+	const char *s = k->text->text;
+	bool is_array = s[at] == '@', is_number;
+	uint32_t i = at + 1;
+
+	if (k->lang != AB_PERL || i >= end || (at && s[at - 1] == '\\'))
+		return 0;
+	is_number = !is_array && s[i] >= '0' && s[i] <= '9';
+	if (!is_array && s[i] == '&')
+		return 2;
+	if (is_array ? !ab_code_is_letter(s[i]) : !is_number)
+		return 0;
+	while (i < end && (is_number ? s[i] >= '0' && s[i] <= '9'
+				     : ab_code_is_letter(s[i])))
+		i++;
+	return i - at;
+}
+
+static bool has_names(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text;
+	uint32_t end = t->at + t->len;
+
+	if (!(k->lang & (AB_PERL | AB_PHP)) || t->quote == '\'')
+		return false;
+	if (k->name_count && memchr(s + t->at, '$', t->len))
+		return true;
+	for (uint32_t i = t->at; k->lang == AB_PERL && i < end; i++) {
+		if ((s[i] == '$' || s[i] == '@') && own_name(k, i, end))
+			return true;
+	}
+	return false;
+}
+
 /* "$a" of perl and php: the value that a has; of others the shell is asked. */
 static bool fill_names(struct ab_code *k, const struct ab_token *t,
 		       struct ab_word *w)
@@ -342,7 +379,17 @@ static bool fill_names(struct ab_code *k, const struct ab_token *t,
 	for (uint32_t i = at; i < end;) {
 		struct ab_token name = { .at = i, .kind = AB_TOKEN_WORD };
 		const struct ab_named *n;
+		uint32_t own = s[i] == '$' || s[i] == '@'
+				       ? own_name(k, i, end)
+				       : 0;
 
+		if (own) {
+			if (!put_text(k, w, at, i))
+				return false;
+			ab_code_hole(k, w);
+			at = i += own;
+			continue;
+		}
 		if (s[i++] != '$')
 			continue;
 		while (i < end && ab_code_is_letter(s[i]))
@@ -371,10 +418,8 @@ bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 {
 	const char *open = field_open(k, t);
 
-	if (k->lang & (AB_PERL | AB_PHP) && k->name_count &&
-	    t->quote != '\'' && memchr(k->text->text + t->at, '$', t->len))
+	if (has_names(k, t))
 		return fill_names(k, t, w);
-
 	if (open)
 		return fill_fields(k, t, open, w);
 	return ab_code_plain_word(k, t, w);
@@ -398,6 +443,12 @@ bool ab_code_bare_word(const struct ab_code *k, const struct ab_token *all,
 
 bool ab_code_is_joint(const struct ab_code *k, const struct ab_token *t)
 {
+	const char *s = k->text->text;
+
+	/* ruby: "a" << x */
+	if (k->lang == AB_RUBY && ab_code_is_sign(k, t, '<'))
+		return (t->at + 1 < k->text->len && s[t->at + 1] == '<') ||
+		       (t->at && s[t->at - 1] == '<');
 	return (ab_code_is_sign(k, t, '+') &&
 		k->lang & (AB_PY | AB_RUBY | AB_JS | AB_OTHER)) ||
 	       (ab_code_is_sign(k, t, '.') &&
