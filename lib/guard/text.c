@@ -70,6 +70,18 @@ static bool are_equal(const struct window *w, const struct ab_token *a,
 	       !strncasecmp(w->text + a->at, w->text + b->at, a->len);
 }
 
+/* A variable of the environment, named like a secret. */
+static bool is_secret(const char *text, uint32_t len)
+{
+	char name[64];
+
+	if (len >= sizeof(name) || memchr(text, '\0', len))
+		return false;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	return ab_value_is_secret(name);
+}
+
 /* A word, or a sign that is one of those. */
 static bool is_part(const struct window *w, const struct ab_token *t,
 		    const char *signs)
@@ -133,6 +145,9 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 	if (is_sort(want, "%forge"))
 		return t->kind == AB_TOKEN_STRING &&
 		       is_forge(w->text + t->at, t->len);
+	if (is_sort(want, "%secret"))
+		return t->kind != AB_TOKEN_SIGN &&
+		       is_secret(w->text + t->at, t->len);
 	if (is_sort(want, "%same"))
 		return t->kind == AB_TOKEN_WORD && is_same(w, i);
 	if (is_sort(want, "%word"))
