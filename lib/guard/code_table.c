@@ -406,6 +406,7 @@ static const struct {
 	{ "outputJson", JS, CALL_WRITE },
 	{ "outputJsonSync", JS, CALL_WRITE },
 	{ "parse", PY, CALL_READ, "ET ElementTree etree minidom" },
+	{ "parse", OTHER, CALL_CODE, "Meta" },
 	{ "parse_ini_file", PHP, CALL_READ },
 	{ "passthru", PHP, CALL_SHELL },
 	{ "path", PERL, CALL_PATH },
