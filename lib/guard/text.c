@@ -70,6 +70,15 @@ static bool are_equal(const struct window *w, const struct ab_token *a,
 	       !strncasecmp(w->text + a->at, w->text + b->at, a->len);
 }
 
+/* It begins with an address that is not this machine's. */
+static bool is_address(const char *text, uint32_t len)
+{
+	const struct ab_word w = { .text = text, .len = len };
+
+	return memmem(text, len < 12 ? len : 12, "://", 3) &&
+	       !ab_value_is_localhost(&w);
+}
+
 /* A variable of the environment, named like a secret. */
 static bool is_secret(const char *text, uint32_t len)
 {
@@ -142,6 +151,9 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 
 		return t->kind == AB_TOKEN_STRING && ab_value_is_metadata(&s);
 	}
+	if (is_sort(want, "%address"))
+		return t->kind == AB_TOKEN_STRING &&
+		       is_address(w->text + t->at, t->len);
 	if (is_sort(want, "%forge"))
 		return t->kind == AB_TOKEN_STRING &&
 		       is_forge(w->text + t->at, t->len);
@@ -268,7 +280,8 @@ uint32_t ab_lang_key(const char *lang)
 static bool is_of_strings(const char *want)
 {
 	return is_sort(want, "%string") || is_sort(want, "%plain") ||
-	       is_sort(want, "%metadata") || is_sort(want, "%forge");
+	       is_sort(want, "%metadata") || is_sort(want, "%forge") ||
+	       is_sort(want, "%address");
 }
 
 struct ab_text_bits ab_text_heads(const char *want)
