@@ -54,6 +54,7 @@ enum value {
 	VALUE_RANGE,
 	VALUE_SENT_SECRET,
 	VALUE_SENT_FIELD,
+	VALUE_TREE,
 	VALUE_COUNT
 };
 
@@ -68,7 +69,7 @@ static const char *const names[VALUE_COUNT] = {
 	"process",	"hosted",	"flake-url",   "git-inside",
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
-	"range",	"sent-secret",	"sent-field",
+	"range",	"sent-secret",	"sent-field",  "tree",
 };
 
 int ab_value_named(const char *name)
@@ -558,6 +559,13 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 		(AB_CLASS(HOME) | c->pack->home_keys));
 }
 
+/* One of the names of all files, as it was read: git ls-files | while read f */
+static bool is_of_tree(const struct ab_word *w)
+{
+	return !w->len && w->hole_count == 1 && !w->holes->is_cut &&
+	       ab_word_taint(w) & AB_TAINT_TREE;
+}
+
 /* Of kill: what is no signal any more, and whom -1 means. */
 static bool is_every_process(const struct ab_check *c, const struct ab_word *w)
 {
@@ -763,6 +771,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return ab_value_is_sent(c, w);
 	case VALUE_SENT_FIELD:
 		return ab_value_is_sent_field(c, w);
+	case VALUE_TREE:
+		return is_of_tree(w);
 	case VALUE_METADATA:
 		return ab_value_is_metadata(w);
 	case VALUE_UMASK:
