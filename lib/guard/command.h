@@ -96,6 +96,11 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *words, uint32_t count);
 
+/* --- callback.c --- */
+/* What a builtin runs itself, of a word that says it. */
+void ab_callback(struct ab_check *c, const struct ab_use *use,
+		 struct ab_word *text);
+
 /* --- names.c --- */
 /* A copy that lives as long as the check. */
 bool ab_keep_word(struct ab_check *c, const struct ab_word *w,

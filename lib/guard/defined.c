@@ -121,8 +121,7 @@ bool ab_defined_reaches(struct ab_check *c, const char *text, uint32_t len,
 	return false;
 }
 
-/* export -f, declare -fx, set -a, set -o allexport; mapfile -C calls it; or
-   nobody knows. */
+/* export -f, declare -fx, set -a, set -o allexport; or nobody knows. */
 void ab_defined_export(struct ab_check *c, const struct ab_word *argv,
 		       uint32_t argc)
 {
@@ -132,8 +131,7 @@ void ab_defined_export(struct ab_check *c, const struct ab_word *argv,
 				 w->text[1] != '-';
 
 		if (is_option && (memchr(w->text, 'f', w->len) ||
-				  memchr(w->text, 'a', w->len) ||
-				  memchr(w->text, 'C', w->len)))
+				  memchr(w->text, 'a', w->len)))
 			c->is_exporting = true;
 		c->is_exporting |= ab_word_equals(w, "allexport") ||
 				   (!w->len && w->hole_count);

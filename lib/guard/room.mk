@@ -35,6 +35,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/argv.c \
 	lib/guard/argv_role.c \
 	lib/guard/bytes.c \
+	lib/guard/callback.c \
 	lib/guard/check.h \
 	lib/guard/check_git.c \
 	lib/guard/check_shell.c \

@@ -167,7 +167,7 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		follow_cwd(c);
 	if (AB_UNLIKELY(c->given != NULL) && is_child)
 		give_words(c, &push);
-	if (is_child)
+	if (is_child || c->own_in)
 		push.in = own_stdin(c);
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);
@@ -444,33 +444,6 @@ static bool is_output(const struct ab_word *w, uint32_t taint)
 	       from->taint == taint;
 }
 
-/* bind -x '"\C-x": COMMAND': what stands behind the keys, in quotes or not. */
-static bool bound_command(struct ab_check *c, const struct ab_word *w,
-			  struct ab_word *out)
-{
-	const char *s = w->text, *end = s + w->len, *at = s;
-
-	while (at < end && memchr(" \t", *at, 2))
-		at++;
-	if (at < end && memchr("\"'", *at, 2)) {
-		char quote = *at++;
-
-		while (at < end && *at != quote)
-			at += at + 1 < end && *at == '\\' ? 2 : 1;
-	}
-	at = at < end ? memchr(at, ':', (size_t)(end - at)) : NULL;
-	if (!at)
-		return false;
-	while (++at < end && memchr(" \t", *at, 2))
-		;
-	if (end - at > 1 && memchr("\"'", *at, 2) && end[-1] == *at) {
-		at++;
-		end--;
-	}
-	return ab_word_slice(c, w, (uint32_t)(at - s), (uint32_t)(end - at),
-			     out);
-}
-
 static void shell_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
 {
@@ -494,8 +467,6 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 		/* NAME ARGS */
 		args = n ? use->words + first - 1 : NULL;
 	}
-	if (!strcmp(use->program->name, "bind") && !bound_command(c, w, &text))
-		text = *w;
 	w = &text;
 	if (is_eval && is_likely(w))
 		taint |= AB_TAINT_VAR;
@@ -506,7 +477,10 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 	/* eval "$(ssh-agent -s)": that is all there is to say of it */
 	if (is_eval && is_output(w, AB_TAINT_HOOK))
 		return;
+	if (AB_UNLIKELY(use->program->is_builtin))
+		ab_callback(c, use, &text);
 	ab_check_script(c, w, !is_eval, args, args ? n + 1 : 0, NULL);
+	c->when = AB_SHELL_NOW;
 }
 
 /* eval set -- "$(getopt ...)", and nothing else: all of it is words that were
@@ -565,6 +539,8 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		return;
 	}
 	if (!strcmp(use->program->name, "alias")) {
+		/* what it does is done where it is called */
+		c->when = AB_SHELL_LAST;
 		for (uint32_t i = first; i < use->count; i++) {
 			const struct ab_word *w = &use->words[i];
 			const char *eq = memchr(w->text, '=', w->len);
@@ -576,6 +552,7 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 				ab_check_script(c, &value, false, NULL, 0,
 						NULL);
 		}
+		c->when = AB_SHELL_NOW;
 		return;
 	}
 	if (use->program->is_typed) {

@@ -533,8 +533,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	(AB_BUILTIN(SET) | AB_BUILTIN(EXPORT) | AB_BUILTIN(DECLARE) |   \
 	 AB_BUILTIN(TYPESET) | AB_BUILTIN(READONLY) |                   \
 	 AB_BUILTIN(BUILTIN) | AB_BUILTIN(COMMAND) |                    \
-	 AB_BUILTIN(SHOPT) | AB_BUILTIN(LOCAL) |                        \
-	 AB_BUILTIN(MAPFILE) | AB_BUILTIN(READARRAY))
+	 AB_BUILTIN(SHOPT) | AB_BUILTIN(LOCAL))
 
 /* What a builtin leaves behind that was judged. */
 static void after_builtin(struct visit *v, const struct act *act,
