@@ -37,6 +37,7 @@ struct ab_chain {
 	uint32_t depth; /* of the commands that stand in no other */
 	bool is_image; /* they act in the image of a container */
 	bool is_part; /* of a file that is not seen: only denials count */
+	bool is_later; /* they run between any two commands */
 };
 
 /* The words of one command against its program. */

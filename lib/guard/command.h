@@ -134,6 +134,8 @@ void ab_link_make(struct ab_check *c, const struct ab_word *to,
 /* True: it is told later, or a call tells better. */
 bool ab_defined_defer(struct ab_check *c,
 		      const struct ab_shell_found *found) AB_COLD;
+/* A function over the name of a program that has rules is asked about. */
+void ab_defined_shadow(struct ab_check *c, const struct ab_shell_function *f);
 void ab_defined_begin(struct ab_check *c, const struct ab_shell_scope *s);
 void ab_defined_end(struct ab_check *c, const struct ab_shell_scope *s);
 /* A function that the text may call, through at most so many others, has been
@@ -152,6 +154,13 @@ void ab_trap_set(struct ab_check *c, const struct ab_word *words,
 		 uint32_t count);
 /* A variable that one waits for is set now. */
 void ab_traps_wake(struct ab_check *c);
+/* A function was defined, which one may call, or which is one itself. */
+void ab_traps_define(struct ab_check *c, const struct ab_shell_function *f);
+static inline bool ab_is_trap_name(const struct ab_shell_function *f)
+{
+	return !strncmp(f->name, "TRAP", 4) || !strcmp(f->name, "chpwd") ||
+	       !strcmp(f->name, "zshexit");
+}
 /* A function is over, and its own variables are still there. */
 void ab_traps_leave(struct ab_check *c);
 /* Those of the shell at hand run here, perhaps; is_end: they surely do. */

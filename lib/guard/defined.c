@@ -66,6 +66,19 @@ bool ab_defined_defer(struct ab_check *c, const struct ab_shell_found *found)
 	return true;
 }
 
+void ab_defined_shadow(struct ab_check *c, const struct ab_shell_function *f)
+{
+	const struct ab_program *p =
+		ab_pack_program(c->pack, f->name, f->name_len);
+	struct ab_word w = { .text = f->name, .len = f->name_len,
+			     .span = f->span };
+
+	if (p && (p->links || p->is_git ||
+		  ab_has_role(p, AB_ROLE_DELETE) ||
+		  ab_has_role(p, AB_ROLE_WRITE)))
+		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);
+}
+
 void ab_defined_begin(struct ab_check *c, const struct ab_shell_scope *s)
 {
 	if (!s->function)

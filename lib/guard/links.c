@@ -88,6 +88,12 @@ static bool may_be_link(struct ab_check *c, const struct ab_word *w)
 	       (classes & ~(uint64_t)AB_CLASS(ANY));
 }
 
+/* `trap 'ln -sfn / l' DEBUG`: it is there again behind each command. */
+static bool is_later(const struct ab_check *c)
+{
+	return c->chain && c->chain->is_later;
+}
+
 /* One that stood there is no more, or perhaps. True: the same does. */
 static bool has_same(struct ab_check *c, struct ab_linked *l,
 		     const struct ab_linked *as)
@@ -102,10 +108,13 @@ static bool has_same(struct ab_check *c, struct ab_linked *l,
 		    memcmp(l->path, as->path, as->len) != 0)
 			continue;
 		if (l->target_len == as->target_len &&
-		    !memcmp(l->target, as->target, as->target_len))
+		    !memcmp(l->target, as->target, as->target_len)) {
 			has = true;
-		else
-			l->is_gone = !is_perhaps && !c->is_perhaps;
+			l->is_later |= is_later(c);
+		} else {
+			l->is_gone = !is_perhaps && !c->is_perhaps &&
+				     !l->is_later;
+		}
 	}
 	return has;
 }
@@ -155,6 +164,7 @@ static void add(struct ab_check *c, const struct ab_linked *as, bool is_near)
 	l->target = keep(c, as->target, as->target_len);
 	l->said = keep(c, as->said, as->said_len);
 	l->is_new = !c->is_one_pass;
+	l->is_later = is_later(c);
 	if (c->is_broken)
 		return;
 	if (is_near && !c->links) {

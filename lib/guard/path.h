@@ -47,6 +47,7 @@ struct ab_linked {
 	uint32_t len, target_len, said_len;
 	bool is_gone;
 	bool is_new; /* the command at hand makes it */
+	bool is_later; /* it is made again between any two commands */
 };
 
 /* --- links.c --- */

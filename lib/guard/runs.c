@@ -34,6 +34,8 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 				    .len = len };
 	chain->is_image = c->is_image || (c->chain && c->chain->is_image);
 	chain->is_part = ab_check_is_part(c);
+	chain->is_later = c->when == AB_SHELL_LATER ||
+			  (c->chain && c->chain->is_later);
 	if (c->is_stdin_text) {
 		chain->is_stdin = true;
 		chain->in = c->command ? c->command->place.in : NULL;

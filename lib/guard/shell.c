@@ -624,21 +624,6 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 
-/* A function over the name of a program that has rules. */
-static void check_shadow(struct ab_check *c,
-			 const struct ab_shell_function *f)
-{
-	const struct ab_program *p =
-		ab_pack_program(c->pack, f->name, f->name_len);
-	struct ab_word w = { .text = f->name, .len = f->name_len,
-			     .span = f->span };
-
-	if (p && (p->links || p->is_git ||
-		  ab_has_role(p, AB_ROLE_DELETE) ||
-		  ab_has_role(p, AB_ROLE_WRITE)))
-		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);
-}
-
 /* select reads what is answered. */
 static void check_menu(struct visit *v, struct ab_shell_run *run,
 		       const struct ab_shell_scope *s)
@@ -678,7 +663,7 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 		ab_dump_tell(c);
 	if (s->kind == AB_SCOPE_DEFINITION && s->function) {
 		prepare(v, run, &s->place);
-		check_shadow(c, s->function);
+		ab_defined_shadow(c, s->function);
 	}
 	if (s->kind == AB_SCOPE_DEFINITION || s->kind == AB_SCOPE_CALL)
 		ab_defined_begin(c, s);
@@ -702,6 +687,22 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 
+static void end_definition(struct visit *v, struct ab_shell_run *run,
+			   const struct ab_shell_scope *s)
+{
+	struct ab_check *c = &v->check;
+	struct ab_shell_command none = { .place = s->place, .span = s->span };
+
+	ab_defined_end(c, s);
+	if (AB_LIKELY(!s->function ||
+		      (!c->traps && !ab_is_trap_name(s->function))))
+		return;
+	prepare(v, run, &s->place);
+	c->command = &none;
+	ab_traps_define(c, s->function);
+	c->command = NULL;
+}
+
 static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
 				   const struct ab_shell_scope *s)
 {
@@ -717,7 +718,7 @@ static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
 		} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	}
 	if (s->kind == AB_SCOPE_DEFINITION)
-		ab_defined_end(&v->check, s);
+		end_definition(v, run, s);
 	if (AB_UNLIKELY(v->check.traps) && s->kind == AB_SCOPE_CALL)
 		ab_traps_leave(&v->check);
 	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;

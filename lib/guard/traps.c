@@ -50,7 +50,8 @@ enum course {
 struct ab_trap {
 	struct ab_trap *next;
 	struct ab_word text;
-	enum course course;
+	enum course course, otherwise; /* than behind its own `exit` */
+	uint32_t defined; /* functions and aliases, when that was looked at */
 	/* the same with the bodies of functions for their names */
 	struct ab_word open;
 	struct trap_name names[MAX_NAMES];
@@ -559,8 +560,15 @@ static bool is_one_of(const struct ab_word *w, const char *const *names,
 	return false;
 }
 
-static enum course course_of(struct ab_check *c, const struct ab_word *w,
-			     const struct ab_word *signals, uint32_t count)
+/* It goes no further, as far as the functions and aliases of now say. */
+static bool is_over(struct ab_check *c, const struct ab_word *w)
+{
+	return !w->hole_count &&
+	       (ends_shell(c, w->text, w->len) || is_ending_call(c, w));
+}
+
+/* What the signals alone say of it. */
+static enum course course_of(const struct ab_word *signals, uint32_t count)
 {
 	static const char *const last[] = { "EXIT", "0" };
 	static const char *const asking[] = {
@@ -569,9 +577,6 @@ static enum course course_of(struct ab_check *c, const struct ab_word *w,
 	};
 	enum course course = COURSE_OVER;
 
-	if (!w->hole_count &&
-	    (ends_shell(c, w->text, w->len) || is_ending_call(c, w)))
-		return COURSE_OVER;
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_one_of(&signals[i], last, AB_ARRAY_LEN(last)))
 			continue;
@@ -594,7 +599,7 @@ static bool is_in_trap(const struct ab_check *c)
 
 /* It is kept, for later; true: it is not to be judged yet. */
 static bool keep_trap(struct ab_check *c, const struct ab_word *w,
-		      enum course course)
+		      enum course course, enum course otherwise)
 {
 	bool is_sub = c->flags & (AB_SHELL_SUBSHELL | AB_SHELL_DEFINITION);
 	/* where other subshells end is not told with what the variables are */
@@ -614,6 +619,8 @@ static bool keep_trap(struct ab_check *c, const struct ab_word *w,
 	trap->next = c->traps;
 	trap->depth = depth;
 	trap->course = course;
+	trap->otherwise = otherwise;
+	trap->defined = ab_shell_definitions(c->run);
 	trap->is_sub = is_sub;
 	trap->is_told = is_told;
 	trap->is_unseen = false;
@@ -633,12 +640,13 @@ static bool keep_trap(struct ab_check *c, const struct ab_word *w,
 void ab_trap_set(struct ab_check *c, const struct ab_word *words,
 		 uint32_t count)
 {
-	enum course course = course_of(c, words, words + 1, count - 1);
+	enum course otherwise = course_of(words + 1, count - 1);
+	enum course course = is_over(c, words) ? COURSE_OVER : otherwise;
 
 	/* `trap '' INT` and `trap - INT` run nothing */
 	if ((!words->len && !words->hole_count) || ab_word_equals(words, "-"))
 		return;
-	if (!keep_trap(c, words, course))
+	if (!keep_trap(c, words, course, otherwise))
 		run_text(c, words, when_of(course));
 }
 
@@ -688,6 +696,20 @@ static bool may_signal(const struct ab_check *c)
 	return false;
 }
 
+/* What ended it, or what it called that did, may be another by now. */
+static bool goes_on(struct ab_check *c, struct ab_trap *t)
+{
+	uint32_t defined = ab_shell_definitions(c->run);
+
+	if (AB_LIKELY(t->course == t->otherwise || t->defined == defined))
+		return false;
+	t->defined = defined;
+	if (t->text.len < MAX_WAITING && is_over(c, &t->text))
+		return false;
+	t->course = t->otherwise;
+	return t->course == COURSE_ON;
+}
+
 void ab_traps_wake(struct ab_check *c)
 {
 	uint32_t depth = c->command ? c->command->place.depth : 0;
@@ -697,6 +719,7 @@ void ab_traps_wake(struct ab_check *c)
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
 		bool is_due = is_sent && t->course == COURSE_ASKED;
 
+		is_due |= goes_on(c, t);
 		/* what a trap does to itself on its way */
 		if (is_inside && !t->is_inner)
 			continue;
@@ -706,6 +729,41 @@ void ab_traps_wake(struct ab_check *c)
 				 has_changed(c, t)))
 			judge(c, t, false);
 	}
+}
+
+/* TRAPUSR1() { ...; }, chpwd() { ...; }: zsh's way to set one. */
+static void set_by_name(struct ab_check *c, const struct ab_shell_function *f)
+{
+	const char *signal = *f->name == 'T' ? f->name + 4 :
+			     *f->name == 'z' ? "EXIT" : "DEBUG";
+	struct ab_word words[2] = {
+		{ .text = f->name, .len = f->name_len, .span = f->span },
+		{ .text = signal, .len = (uint32_t)strlen(signal),
+		  .span = f->span },
+	};
+
+	for (const char *s = signal; *s; s++) {
+		if (is_name_byte(*s, true) && (*s < 'A' || *s > 'Z'))
+			return;
+	}
+	ab_trap_set(c, words, 2);
+}
+
+void ab_traps_define(struct ab_check *c, const struct ab_shell_function *f)
+{
+	for (struct ab_trap *t = c->traps; t && !is_in_trap(c); t = t->next) {
+		bool is_due = goes_on(c, t);
+
+		if (t->course != COURSE_ON || t->text.len >= MAX_WAITING ||
+		    (!is_due && !memmem(t->text.text, t->text.len, f->name,
+					f->name_len)))
+			continue;
+		open_calls(c, &t->text, &t->open);
+		find_names(c, t);
+		judge(c, t, false);
+	}
+	if (ab_is_trap_name(f))
+		set_by_name(c, f);
 }
 
 void ab_traps_leave(struct ab_check *c)

@@ -638,19 +638,34 @@ static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
 	finish(run, f);
 }
 
+/* A text that runs many times defines it once. */
+static bool is_same(const struct ab_shell_function *f, const char *text,
+		    uint32_t len)
+{
+	return f->text && f->text_len == len && !memcmp(f->text, text, len);
+}
+
 static struct function *define(struct ab_shell_run *run,
 			       struct visit_frame *f)
 {
 	const char *text = (const char *)f->tree->text + f->cmd->name;
 	uint32_t len = f->cmd->name_len;
 	struct function *function = ab_run_function(run, text, len);
-	bool is_perhaps = run->branch_depth || run->uncertain;
+	bool is_later = run->later || (function && function->is_later);
+	bool is_perhaps = run->branch_depth || run->uncertain || is_later;
 	char *name;
 
 	/* again, by a loop's next round */
 	if (function && function->tree == f->tree && f->cmd->clauses &&
 	    function->body == f->cmd->clauses->body) {
 		function->public.is_perhaps &= is_perhaps;
+		return function;
+	}
+	if (AB_UNLIKELY(run->later) && function &&
+	    is_same(&function->public,
+		    (const char *)f->tree->text + f->cmd->begin,
+		    f->cmd->end - f->cmd->begin)) {
+		function->is_later = function->public.is_perhaps = true;
 		return function;
 	}
 	function = ab_run_high(run, sizeof(*function));
@@ -660,6 +675,7 @@ static struct function *define(struct ab_shell_run *run,
 	memcpy(name, text, len);
 	name[len] = '\0';
 	memset(function, 0, sizeof(*function));
+	function->is_later = is_later;
 	function->public.is_perhaps = is_perhaps;
 	function->public.name = name;
 	function->public.name_len = len;
@@ -698,6 +714,8 @@ static void join_shared(struct ab_shell_run *run, struct outcome *all)
 
 static void step_function(struct ab_shell_run *run, struct visit_frame *f)
 {
+	struct ab_shell_place_of place;
+
 	if (f->phase++ == PHASE_FIRST) {
 		f->function = define(run, f);
 		if (!f->function)
@@ -721,7 +739,10 @@ static void step_function(struct ab_shell_run *run, struct visit_frame *f)
 		ab_run_back(run, f->undo, &f->outcomes);
 		join_shared(run, f->outcomes);
 	}
+	place = f->place;
 	finish(run, f);
+	if (AB_UNLIKELY(run->pushed))
+		ab_visit_waiting(run, &place);
 }
 
 /* Two words without an operator between them: ((rm -rf x)) is arithmetic to

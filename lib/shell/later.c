@@ -4,6 +4,8 @@
  * any two commands from here on, as that of `trap TEXT DEBUG`, may set its
  * variables again whenever something else was put into them: what it makes of
  * them stays one of several, unknown where it is not what the text itself says.
+ * One of which nobody knows what it sets may set any. So it is with functions
+ * that it defines (compound.c).
  *
  * Refuses to know when: one that is taken back counts as well.
  */
@@ -91,6 +93,37 @@ static void note(struct ab_shell_run *run, const struct ab_word *text,
 	}
 }
 
+/* It may set any of them, to anything. */
+static void note_any(struct ab_shell_run *run)
+{
+	if (run->sets_any)
+		return;
+	run->sets_any = true;
+	for (uint32_t i = 0; i < VARIABLE_BUCKETS; i++) {
+		for (struct variable *v = run->variables[i]; v; v = v->chain)
+			ab_later_any(run, v);
+	}
+}
+
+void ab_later_any(struct ab_shell_run *run, struct variable *v)
+{
+	if (ab_shell_name[(unsigned char)*v->name] != AB_NAME || is_place(v))
+		return;
+	v->later = v->later ? ab_run_meet(run, v, v->later, &ab_run_anything) :
+			      &ab_run_anything;
+	v->flags |= VARIABLE_LATER;
+}
+
+void ab_later_begin(struct ab_shell_run *run, struct visit_frame *f)
+{
+	f->perhaps_undo = ab_run_branch(run);
+	f->forgotten = run->forgotten;
+	f->unnamed = run->unnamed;
+	run->uncertain++;
+	run->later += f->pushed->text.when == AB_SHELL_LATER;
+	f->inner.flags |= AB_SHELL_MAYBE;
+}
+
 void ab_later_end(struct ab_shell_run *run, const struct visit_frame *f)
 {
 	const struct ab_shell_text *t = &f->pushed->text;
@@ -99,8 +132,17 @@ void ab_later_end(struct ab_shell_run *run, const struct visit_frame *f)
 
 	run->uncertain--;
 	ab_run_back(run, f->perhaps_undo, is_last ? NULL : &outcomes);
-	if (t->when == AB_SHELL_LATER)
+	if (t->when == AB_SHELL_LATER) {
+		run->later--;
 		note(run, &t->text, outcomes);
-	if (!is_last)
+		if (f->forgotten != run->forgotten ||
+		    f->unnamed != run->unnamed)
+			note_any(run);
+	}
+	if (!is_last) {
 		ab_run_join(run, outcomes, 2);
+		return;
+	}
+	run->forgotten = f->forgotten;
+	run->unnamed = f->unnamed;
 }

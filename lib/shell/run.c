@@ -513,16 +513,12 @@ static void start(struct ab_shell_run *run)
 		      VARIABLE_EXPORTED);
 }
 
-/* What it says is put so that the first is on top. */
-bool ab_visit_last(struct ab_shell_run *run,
-		   const struct ab_shell_place_of *place)
+/* The first is put on top. */
+void ab_visit_waiting(struct ab_shell_run *run,
+		      const struct ab_shell_place_of *place)
 {
 	struct pushed *list, *next, *reversed = NULL;
-	const struct visit_frame *top = run->top;
 
-	if (!run->visitor->finish || !can_go_on(run))
-		return false;
-	run->visitor->finish(run->user, run, place);
 	for (list = run->pushed; list; list = next) {
 		next = list->next;
 		list->next = reversed;
@@ -532,6 +528,17 @@ bool ab_visit_last(struct ab_shell_run *run,
 	run->pushed_tail = &run->pushed;
 	for (; reversed; reversed = reversed->next)
 		ab_visit_pushed(run, reversed, place);
+}
+
+bool ab_visit_last(struct ab_shell_run *run,
+		   const struct ab_shell_place_of *place)
+{
+	const struct visit_frame *top = run->top;
+
+	if (!run->visitor->finish || !can_go_on(run))
+		return false;
+	run->visitor->finish(run->user, run, place);
+	ab_visit_waiting(run, place);
 	return run->top != top;
 }
 
@@ -849,4 +856,9 @@ ab_shell_function(const struct ab_shell_run *run, const char *name, size_t len)
 bool ab_shell_has_functions(const struct ab_shell_run *run)
 {
 	return run->functions;
+}
+
+uint32_t ab_shell_definitions(const struct ab_shell_run *run)
+{
+	return run->function_count + run->alias_count;
 }

@@ -429,7 +429,8 @@ struct ab_shell_text {
 };
 
 /*
- * Visit it when the callback (command and finish only) has returned; several
+ * Visit it when the callback (command, finish, the end of a definition) has
+ * returned; several
  * in the order of the calls. False: a limit was met, and the run will end with
  * LIMIT.
  */
@@ -554,5 +555,7 @@ const struct ab_shell_function *
 ab_shell_function(const struct ab_shell_run *run, const char *name, size_t len);
 /* Whether there is any. */
 bool ab_shell_has_functions(const struct ab_shell_run *run);
+/* Changes when a function or an alias is defined. */
+uint32_t ab_shell_definitions(const struct ab_shell_run *run);
 
 #endif

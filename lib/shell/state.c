@@ -137,6 +137,8 @@ static struct variable *make_variable(struct ab_shell_run *run,
 	v->chain = run->variables[bucket];
 	run->variables[bucket] = v;
 	run->variable_count++;
+	if (AB_UNLIKELY(run->sets_any))
+		ab_later_any(run, v);
 	return v;
 }
 

@@ -96,6 +96,7 @@ struct function {
 	const struct ab_shell_tree *tree;
 	const struct cmd *body;
 	uint32_t active;
+	bool is_later; /* a text that may run at any time defines it anew */
 };
 
 struct alias {
@@ -210,8 +211,9 @@ struct visit_frame {
 	struct undo *undo, *stage_undo, *list_undo, *perhaps_undo;
 	struct outcome *outcomes;
 	uint32_t branches, index, count, factor;
-	/* LOOP: ab_run_losses() when it began, and run->learned */
-	uint64_t forgotten, learned;
+	/* LOOP: ab_run_losses() when it began, and run->learned; TEXT: what
+	 * they were */
+	uint64_t forgotten, learned, unnamed;
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
@@ -281,6 +283,8 @@ struct ab_shell_run {
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
 	uint32_t uncertain;
+	uint32_t later; /* texts at hand that run between any two commands */
+	bool sets_any;	/* one of those sets nobody knows what */
 	bool keeps_pwd; /* as a readonly variable: a cd moves and fails */
 	bool is_at_move; /* the command that was told last is a cd or pushd */
 	bool has_acted;	 /* a program ran, or may have */
@@ -448,7 +452,10 @@ const struct value *ab_run_meet(struct ab_shell_run *run,
 				const struct variable *v,
 				const struct value *a, const struct value *b);
 /* later.c: a text is over that may not have run, or not now. */
+void ab_later_begin(struct ab_shell_run *run, struct visit_frame *f);
 void ab_later_end(struct ab_shell_run *run, const struct visit_frame *f);
+/* A variable that may be anything whatever it is set to, if it has a name. */
+void ab_later_any(struct ab_shell_run *run, struct variable *v) AB_COLD;
 /* After a loop that began at mark: what changed in it is unknown. True when
  * something did. is_whole: it was left nowhere but at the end of a round, so
  * where the shell is then counts, and not where it was on the way. */
@@ -630,6 +637,9 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 /* True: text has commands in it, and a frame that visits them. */
 bool ab_visit_embedded(struct ab_shell_run *run, const struct ab_word *word,
 		       const struct ab_shell_place_of *place);
+/* What was pushed, and is not of a command. */
+void ab_visit_waiting(struct ab_shell_run *run,
+		      const struct ab_shell_place_of *place);
 /* What the visitor has to say at the end of a shell. True: there is more to
  * visit. */
 bool ab_visit_last(struct ab_shell_run *run,

@@ -727,11 +727,8 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 		run->limits.posix = run->root->limits.posix && !t->is_bash;
 	f->mark = run->arena->low;
 	f->functions = run->function_count;
-	if (is_unsure(t)) {
-		f->perhaps_undo = ab_run_branch(run);
-		run->uncertain++;
-		f->inner.flags |= AB_SHELL_MAYBE;
-	}
+	if (is_unsure(t))
+		ab_later_begin(run, f);
 	if (run->text_depth++ >= run->limits.texts) {
 		ab_run_limit(run, "nested too deeply");
 		return;
