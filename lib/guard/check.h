@@ -165,6 +165,7 @@ struct ab_check {
 	bool has_cwd;	 /* of the run: a text began in another one */
 	bool has_dots;	 /* a pattern takes names with a dot in front */
 	bool has_fold;	 /* ... and in either case of letters */
+	bool has_cdable; /* `cd NAME` may lead to $NAME */
 	bool has_files;	 /* the text wrote one that is followed */
 	bool has_root;	 /* git told where the worktree is */
 	const struct ab_stream *noted; /* by git, the last */

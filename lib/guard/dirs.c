@@ -209,11 +209,64 @@ static void note_word(struct ab_check *c, const struct ab_word *to,
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, to);
 }
 
+/* shopt -s cdable_vars; cd NAME: $NAME, and what stands behind it in NAME/x;
+   NULL: it has no such value. */
+static const struct ab_word *named_dir(struct ab_check *c,
+				       const struct ab_word *to,
+				       const struct ab_word *home)
+{
+	const char *slash = to->len ? memchr(to->text, '/', to->len) : NULL;
+	uint32_t n = slash ? (uint32_t)(slash - to->text) : to->len;
+	const struct ab_word *value = n && !to->hole_count ?
+					      ab_shell_get(c->run, to->text,
+							   n, NULL) :
+					      NULL;
+	struct ab_word *all;
+	char *text;
+
+	if (!value && home->text && n == 4 && !memcmp(to->text, "HOME", 4))
+		value = home;
+	if (!value || !slash || value->hole_count)
+		return value;
+	all = ab_check_alloc(c, sizeof(*all));
+	text = ab_check_alloc(c, (size_t)value->len + to->len - n);
+	if (!all || !text)
+		return NULL;
+	memcpy(text, value->text, value->len);
+	memcpy(text + value->len, slash, to->len - n);
+	*all = (struct ab_word){ .text = text, .len = value->len + to->len - n,
+				 .span = to->span };
+	return all;
+}
+
+static void go_to(struct ab_check *c, const struct ab_word *to)
+{
+	const struct ab_word *cwd = to ? ab_cwd_after(c, to) : NULL;
+
+	set_cwd(c, cwd);
+	note_word(c, to, cwd);
+}
+
+/* To either of them. */
+static void go_to_one(struct ab_check *c, const struct ab_word *to,
+		      const struct ab_word *other)
+{
+	struct ab_shell_readings readings = { 0 };
+
+	ab_shell_reading_begin(c->run, &readings);
+	go_to(c, to);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_begin(c->run, &readings);
+	go_to(c, other);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_join(c->run, &readings);
+}
+
 /* cd, pushd, popd. */
 void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		   const struct ab_word *argv, uint32_t argc)
 {
-	const struct ab_word *to = NULL;
+	const struct ab_word *to = NULL, *named = NULL;
 	struct ab_word home = { .text = c->place->home.text,
 				.len = c->place->home.len };
 	bool is_push = builtin == AB_BUILTIN_PUSHD;
@@ -237,6 +290,8 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		to = &home;
 	if (is_push)
 		push_dir(c, c->cwd);
+	if (AB_UNLIKELY(c->has_cdable) && to)
+		named = named_dir(c, to, &home);
 	if (to && ab_word_equals(to, "-"))
 		to = old_dir(c);
 	else if (to && uses_cdpath(c, to))
@@ -246,10 +301,10 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
 				   AB_SHELL_INHERITED);
 	c->is_linked &= is_physical;
-	const struct ab_word *cwd = to ? ab_cwd_after(c, to) : NULL;
-
-	set_cwd(c, cwd);
-	note_word(c, to, cwd);
+	if (AB_UNLIKELY(named != NULL))
+		go_to_one(c, to, named);
+	else
+		go_to(c, to);
 	c->is_linked = was_linked;
 }
 

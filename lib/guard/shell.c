@@ -148,8 +148,8 @@ static inline bool is_notable(const struct ab_word *w)
 	case 'G':
 	case 'l':
 	case 'S':
-		return LETTER(s[1]) & (LETTER('a') | LETTER('h') | LETTER('l') |
-				       LETTER('o') | LETTER('_'));
+		return LETTER(s[1]) & (LETTER('a') | LETTER('d') | LETTER('h') |
+				       LETTER('l') | LETTER('o') | LETTER('_'));
 	case 'n':
 	case 'N':
 		return LETTER(s[1]) & (LETTER('o') | LETTER('u'));
@@ -177,7 +177,7 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 		return;
 	for (uint32_t i = 0; is_unsure && i < argc; i++) {
 		if (argv[i].hole_count)
-			c->has_dots = c->has_fold = true;
+			c->has_dots = c->has_fold = c->has_cdable = true;
 	}
 	for (uint32_t i = 0; i < argc; i++) {
 		if (is_notable(&argv[i]))

@@ -2,7 +2,8 @@
 /*
  * Options of the shell that change what its words mean: whether a pattern takes
  * names with a dot in front, in either case of letters, or none, whether
- * functions are exported, who runs the end of a pipe, and where `cd ..` goes.
+ * functions are exported, who runs the end of a pipe, and where `cd ..` and
+ * `cd NAME` go.
  * However one may be set, it is from there on. Refuses to take it back, but for
  * `shopt -u` where that surely runs.
  */
@@ -25,6 +26,7 @@ void ab_note_variable(struct ab_check *c, const char *name, uint32_t len,
 	if (len == 8 && !memcmp(name, "BASHOPTS", 8)) {
 		c->has_dots |= has_text(value, "dotglob");
 		c->has_fold |= has_text(value, "nocaseglob");
+		c->has_cdable |= has_text(value, "cdable_vars");
 		if (has_text(value, "nullglob"))
 			ab_shell_note_option(c->run, AB_SHELL_NULLGLOB);
 		if (has_text(value, "lastpipe"))
@@ -90,6 +92,7 @@ void ab_note_word(struct ab_check *c, const struct ab_word *w)
 		       names_option(w, at, "globdots");
 	c->has_fold |= names_option(w, at, "nocaseglob") ||
 		       names_option(w, at, "caseglob");
+	c->has_cdable |= names_option(w, at, "cdablevars");
 	if (names_option(w, at, "nullglob"))
 		ab_shell_note_option(c->run, AB_SHELL_NULLGLOB);
 	if (names_option(w, at, "lastpipe"))
@@ -112,6 +115,7 @@ bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
 	for (uint32_t i = 2; i < argc; i++) {
 		c->has_dots &= !ab_word_equals(&argv[i], "dotglob");
 		c->has_fold &= !ab_word_equals(&argv[i], "nocaseglob");
+		c->has_cdable &= !ab_word_equals(&argv[i], "cdable_vars");
 	}
 	return true;
 }
@@ -149,7 +153,8 @@ uint64_t ab_known_beside(const struct ab_check *c)
 			 3 * (uint64_t)(uintptr_t)c->near_links +
 			 (uint64_t)(uintptr_t)c->edited_patterns + c->trees;
 
-	return lists << 7 | (uint64_t)c->is_exporting << 6 |
+	return lists << 8 | (uint64_t)c->has_cdable << 7 |
+	       (uint64_t)c->is_exporting << 6 |
 	       (uint64_t)c->has_dots << 5 | (uint64_t)c->has_fold << 4 |
 	       (uint64_t)c->is_physical << 3 |
 	       (uint64_t)c->has_stray_link << 2 |
