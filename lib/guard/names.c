@@ -380,6 +380,24 @@ static bool is_hidden(const struct ab_word *w)
 	       w->len == 4 && !memcmp(w->text, "./.*", 4);
 }
 
+/* All lines that it reads, in whatever order, or at other ends. */
+static bool keeps_all(const struct ab_use *use)
+{
+	static const char *const all[] = { "cat", "sort", "tac", "shuf" };
+
+	if (ab_word_equals(&use->words[0], "tee"))
+		return true;
+	if (ab_word_equals(&use->words[0], "tr"))
+		return use->count == 3 &&
+		       ab_word_equals(&use->words[1], "\\n") &&
+		       ab_word_equals(&use->words[2], "\\0");
+	for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
+		if (ab_word_equals(&use->words[0], all[i]))
+			return !use->operand_count && !use->value_count;
+	}
+	return false;
+}
+
 /* What a filter lets through of the names that it reads. */
 static void pass_names(struct ab_check *c, const struct ab_use *use)
 {
@@ -391,6 +409,8 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 	uint32_t n = 0;
 	bool is_own;
 
+	if (AB_UNLIKELY(in->taint & AB_TAINT_TREE) && keeps_all(use))
+		c->out_taint |= AB_TAINT_TREE;
 	if (AB_UNLIKELY(in->note && !were)) {
 		out->note = pass_note(use, in);
 		if (in->note == &ab_git_notes[AB_GIT_FILES])

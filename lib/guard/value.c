@@ -54,7 +54,7 @@ enum value {
 	VALUE_RANGE,
 	VALUE_SENT_SECRET,
 	VALUE_SENT_FIELD,
-	VALUE_TREE,
+	VALUE_TREE_NAME,
 	VALUE_COUNT
 };
 
@@ -69,7 +69,7 @@ static const char *const names[VALUE_COUNT] = {
 	"process",	"hosted",	"flake-url",   "git-inside",
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
-	"range",	"sent-secret",	"sent-field",  "tree",
+	"range",	"sent-secret",	"sent-field",  "tree-name",
 };
 
 int ab_value_named(const char *name)
@@ -559,11 +559,13 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 		(AB_CLASS(HOME) | c->pack->home_keys));
 }
 
-/* One of the names of all files, as it was read: git ls-files | while read f */
-static bool is_of_tree(const struct ab_word *w)
+/* `git ls-files | while read f`: "$f", and no other file named after it. */
+static bool is_tree_name(const struct ab_word *w)
 {
-	return !w->len && w->hole_count == 1 && !w->holes->is_cut &&
-	       ab_word_taint(w) & AB_TAINT_TREE;
+	const struct ab_hole *h = w->holes + w->hole_count;
+
+	return w->hole_count && (h[-1].at + h[-1].len == w->len) &&
+	       !h[-1].is_cut && (ab_hole_taint(&h[-1]) & AB_TAINT_TREE);
 }
 
 /* Of kill: what is no signal any more, and whom -1 means. */
@@ -757,6 +759,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_git_inside(w);
 	case VALUE_EX_SHELL:
 		return is_ex_shell(w);
+	case VALUE_TREE_NAME:
+		return is_tree_name(w);
 	case VALUE_EVERY_PROCESS:
 		return is_every_process(c, w);
 	case VALUE_PROC_NUMBER:
@@ -771,8 +775,6 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return ab_value_is_sent(c, w);
 	case VALUE_SENT_FIELD:
 		return ab_value_is_sent_field(c, w);
-	case VALUE_TREE:
-		return is_of_tree(w);
 	case VALUE_METADATA:
 		return ab_value_is_metadata(w);
 	case VALUE_UMASK:
