@@ -698,6 +698,37 @@ static inline bool takes_plainly(const struct scan *s, bool *is_rest)
 		p->style != AB_STYLE_FIRST);
 }
 
+/* python3 -Imtwine upload: -Im twine upload. What stands behind -c is no option
+   any more. */
+static AB_COLD void split_module(struct ab_check *c, struct ab_use *use)
+{
+	const struct ab_word *w = use->words + 1;
+	const struct ab_word *end = use->words + use->count;
+	struct ab_word *all;
+	uint32_t at = 0, k = 1;
+
+	for (; w < end && w->len > 1 && *w->text == '-' && !at; w++) {
+		for (k = 1; k < w->len && !memchr("mcWX-", w->text[k], 5); k++)
+			;
+		if (k < w->len && w->text[k] == 'm')
+			at = k + 1;
+		if (k < w->len && w->text[k] == 'c')
+			return;
+		w += k + 1 == w->len && memchr("WX", w->text[k], 2);
+	}
+	if (!at || at == w[-1].len)
+		return;
+	k = (uint32_t)(w - use->words);
+	all = ab_check_alloc(c, (use->count + 1) * sizeof(*all));
+	if (!all || !ab_word_slice(c, &w[-1], 0, at, &all[k - 1]) ||
+	    !ab_word_slice(c, &w[-1], at, w[-1].len, &all[k]))
+		return;
+	memcpy(all, use->words, (k - 1) * sizeof(*all));
+	memcpy(all + k + 1, w, (size_t)(end - w) * sizeof(*all));
+	use->words = all;
+	use->count++;
+}
+
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		 const struct ab_word *words, uint32_t count,
 		 struct ab_use *use)
@@ -709,6 +740,11 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 	use->program = p;
 	use->words = words;
 	use->count = count;
+	if (AB_UNLIKELY(p->has_modules)) {
+		split_module(c, use);
+		words = use->words;
+		count = use->count;
+	}
 	/* an operand or a value of each word, and one of tar's bundle */
 	use->values = ab_check_alloc(c, (count + 1) *
 						(2 * sizeof(*use->values) +

@@ -274,6 +274,7 @@ struct ab_program {
 	bool takes_equals; /* -x=VALUE is -x VALUE, also of what is below */
 	bool is_typed;	 /* its text for a shell is keys */
 	bool has_commands; /* of its own: `;` begins another one */
+	bool has_modules; /* -mNAME ARGS is -m NAME ARGS */
 	bool is_package; /* what it wraps is a package, NAME@VERSION */
 	bool is_names; /* prints names of what lies below its operands */
 	bool is_listed; /* prints its operands, or what is right below */

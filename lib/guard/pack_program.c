@@ -619,6 +619,8 @@ static bool set_flag(struct ab_program *p, const char *word)
 		p->has_commands = true;
 	else if (!strcmp(word, "package"))
 		p->is_package = true;
+	else if (!strcmp(word, "modules"))
+		p->has_modules = true;
 	else
 		return false;
 	return true;
