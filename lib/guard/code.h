@@ -325,6 +325,10 @@ void ab_check_image(struct ab_check *c, const struct ab_use *use,
 /* --- code_tasks.c --- */
 /* Commands behind keys and in lists of whatever format. */
 void ab_check_tasks(struct ab_check *c, const struct ab_word *text);
+/* Tests of bats, which are bash but for their heads. */
+void ab_check_bats(struct ab_check *c, const struct ab_word *text);
+/* Scripts that a program of jq puts into a package.json. */
+void ab_check_jq(struct ab_check *c, const struct ab_word *text);
 
 /* --- code_args.c --- */
 struct ab_args {

@@ -434,7 +434,10 @@ void ab_check_cmake(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_word *text)
 {
 	/* what is run may be a file of those */
-	static const char *const calls[] = { "file", "execute_process" };
+	static const char *const calls[] = { "file", "execute_process",
+					     "add_custom_target",
+					     "add_custom_command",
+					     "add_test" };
 	struct cmake m = { c, use, text, (uint64_t)text->len * 8 + 4096 };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {

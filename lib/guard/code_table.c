@@ -153,6 +153,7 @@ static const struct {
 	{ "cmd", OTHER, CALL_SHELL },
 	{ "command", OTHER, CALL_SHELL },
 	{ "command", JS, CALL_SHELL, "execa" },
+	{ "commandLine", OTHER, CALL_SHELL },
 	{ "commandSync", JS, CALL_SHELL, "execa" },
 	{ "compile", PY, CALL_CODE, "+builtins" },
 	{ "connect", PY, CALL_READ, "sqlite3" },

@@ -144,3 +144,72 @@ void ab_check_tasks(struct ab_check *c, const struct ab_word *text)
 		i = stop + 1;
 	}
 }
+
+/* `@test "name" {` begins a group of commands: where it does, or 0. */
+static uint32_t group_at(const char *s, uint32_t at, uint32_t end)
+{
+	char quote;
+
+	while (at < end && memchr(" \t", s[at], 2))
+		at++;
+	if (end - at < 7 || memcmp(s + at, "@test ", 6) != 0)
+		return 0;
+	for (at += 6; at < end && s[at] == ' '; at++)
+		;
+	quote = at < end && memchr("\"'", s[at], 2) ? s[at++] : ' ';
+	while (at < end && s[at] != quote)
+		at++;
+	while (at < end && s[at] != '{')
+		at++;
+	return at < end ? at : 0;
+}
+
+void ab_check_bats(struct ab_check *c, const struct ab_word *text)
+{
+	char *copy = ab_check_alloc(c, (size_t)text->len + 1);
+	struct ab_word all = *text;
+
+	if (!copy)
+		return;
+	memcpy(copy, text->text, text->len);
+	for (uint32_t i = 0; i < text->len;) {
+		const char *end = memchr(copy + i, '\n', text->len - i);
+		uint32_t stop = end ? (uint32_t)(end - copy) : text->len;
+		uint32_t group = group_at(copy, i, stop);
+
+		if (group)
+			memset(copy + i, ' ', group - i);
+		i = stop + 1;
+	}
+	all.text = copy;
+	ab_check_script(c, &all, true, NULL, 0, NULL);
+}
+
+/* jq '.scripts.x = "TEXT"' package.json: what is put there is run as npm does
+   it, from wherever that is written to. */
+void ab_check_jq(struct ab_check *c, const struct ab_word *text)
+{
+	const char *s = text->text;
+	uint32_t before = 0, at = 0, end;
+	struct ab_word w;
+
+	if (!memmem(s, text->len, "scripts", 7))
+		return;
+	for (; at < text->len; at++) {
+		if (s[at] != '"') {
+			before = memchr(" \t\n", s[at], 3) ? before : at;
+			continue;
+		}
+		for (end = at + 1; end < text->len && s[end] != '"'; end++)
+			end += s[end] == '\\';
+		if (end > text->len)
+			end = text->len;
+		/* behind `=` and `:`, and without \(...) in it */
+		if (memchr("=:", s[before], 2) &&
+		    !(before && memchr("=!<>", s[before - 1], 4)) &&
+		    !memmem(s + at, end - at, "\\(", 2) &&
+		    ab_word_slice(c, text, at + 1, end - at - 1, &w))
+			ab_check_script(c, &w, true, NULL, 0, "npm");
+		at = before = end;
+	}
+}

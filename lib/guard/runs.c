@@ -636,6 +636,10 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_npm(c, use, w);
 	else if (!strcmp(role->text, "tasks"))
 		ab_check_tasks(c, w);
+	else if (!strcmp(role->text, "jq"))
+		ab_check_jq(c, w);
+	else if (!strcmp(role->text, "bats"))
+		ab_check_bats(c, w);
 	else if (!strcmp(role->text, "just"))
 		ab_check_just(c, use, w);
 	else if (!strcmp(role->text, "shell")) /* each word is a text */
