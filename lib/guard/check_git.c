@@ -327,6 +327,31 @@ bool ab_git_names_secret(struct ab_check *c, const struct ab_word *w, size_t at)
 	return has;
 }
 
+/* git status --ignored, check-ignore .*, clean -ndX: they tell of what a
+   .gitignore names. */
+static bool tells_ignored(const struct ab_word *words, uint32_t count)
+{
+	bool is_status = ab_word_equals(&words[1], "status");
+	bool is_clean = ab_word_equals(&words[1], "clean");
+
+	if (!is_status && !is_clean && !ab_word_equals(&words[1],
+						       "check-ignore"))
+		return false;
+	for (uint32_t i = 2; i < count; i++) {
+		const struct ab_word *w = &words[i];
+		bool is_option = w->len && *w->text == '-';
+
+		if (is_status ? w->len > 8 && !memcmp(w->text, "--ignored", 9) :
+		    is_clean ? is_option && w->text[w->len > 1] != '-' &&
+				       (memchr(w->text, 'x', w->len) ||
+					memchr(w->text, 'X', w->len)) :
+			       w->hole_count &&
+				       w->holes->kind == AB_HOLE_PATTERN)
+			return true;
+	}
+	return false;
+}
+
 /* git ls-files -o: with all that a .gitignore names, where secrets are. */
 static bool lists_ignored(const struct ab_word *words, uint32_t count)
 {
@@ -378,7 +403,7 @@ static void note_secrets(struct ab_check *c, struct ab_stream *out,
 				   &files[n]) && be_pattern(c, &files[n])))
 			n++;
 	}
-	if (!n && lists_ignored(words, count))
+	if (!n && (lists_ignored(words, count) || tells_ignored(words, count)))
 		files[n++] = (struct ab_word){ .text = "./.env", .len = 6,
 					       .span = words[0].span };
 	names = n ? ab_names_keep(c, out, files, n) : NULL;
@@ -404,6 +429,10 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	if (out->kind != AB_STREAM_COMMAND && out->kind != AB_STREAM_PIPE &&
 	    out->kind != AB_STREAM_PROC_IN)
 		return;
+	if (AB_UNLIKELY(count > 2 && tells_ignored(words, count))) {
+		note_secrets(c, out, words, count);
+		return;
+	}
 	note = ab_git_prints(words, count);
 	if (!note) {
 		if (count > 2 && (ab_word_equals(&words[1], listing[0]) ||

@@ -383,6 +383,16 @@ static bool lists_hidden(const struct ab_use *use)
 	return false;
 }
 
+/* ls, ls . */
+static bool lists_here(const struct ab_use *use)
+{
+	const struct ab_word *w = use->operand_count ?
+					  &use->words[use->operands[0]] : NULL;
+
+	return !w || (use->operand_count == 1 && (ab_word_equals(w, ".") ||
+						  ab_word_equals(w, "./")));
+}
+
 /* What ls, realpath and locate print, as far as their operands say. */
 uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 			    struct ab_word out[AB_MAX_STARTS])
@@ -393,7 +403,7 @@ uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 					.span = root.span };
 	uint32_t n = 0;
 
-	if (!use->operand_count && lists_hidden(use)) {
+	if (lists_here(use) && lists_hidden(use)) {
 		struct ab_word here = { .text = ".", .len = 1,
 					.span = root.span };
 
