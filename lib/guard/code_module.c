@@ -211,7 +211,7 @@ static bool is_loader(const struct ab_code *k, const struct ab_token *t)
 		{ "loadfile", AB_LUA },
 		{ "do", AB_PERL },
 		{ "require_once", AB_PHP },
-		{ "include", AB_PHP },
+		{ "include", AB_PHP | AB_AWK },
 		{ "include_once", AB_PHP },
 	};
 
