@@ -562,10 +562,13 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 /* `git ls-files | while read f`: "$f", and no other file named after it. */
 static bool is_tree_name(const struct ab_word *w)
 {
-	const struct ab_hole *h = w->holes + w->hole_count;
+	const struct ab_hole *h;
 
-	return w->hole_count && (h[-1].at + h[-1].len == w->len) &&
-	       !h[-1].is_cut && (ab_hole_taint(&h[-1]) & AB_TAINT_TREE);
+	if (!w->hole_count)
+		return false;
+	h = &w->holes[w->hole_count - 1];
+	return h->at + h->len == w->len && !h->is_cut &&
+	       (ab_hole_taint(h) & AB_TAINT_TREE);
 }
 
 /* Of kill: what is no signal any more, and whom -1 means. */

@@ -479,6 +479,7 @@ static bool strips(struct ab_shell_run *run, const struct ab_shell_command *c,
 
 		if (strcmp(a->name, "IFS") != 0)
 			continue;
+		*ends = "";
 		*count = 0;
 		return a->value_count == 1 && !a->values->len &&
 		       !a->values->hole_count;
