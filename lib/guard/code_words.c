@@ -290,6 +290,45 @@ static bool put_text(struct ab_code *k, struct ab_word *w, uint32_t from,
 	return true;
 }
 
+/* ruby: "#$x" and "#@x" */
+static bool has_marks(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text + t->at;
+
+	return k->lang == AB_RUBY && t->quote != '\'' &&
+	       (memmem(s, t->len, "#$", 2) || memmem(s, t->len, "#@", 2));
+}
+
+/* A part, with those in it. */
+static bool put_part(struct ab_code *k, struct ab_word *w, uint32_t from,
+		     uint32_t to)
+{
+	const char *s = k->text->text, *at;
+
+	while (k->lang == AB_RUBY &&
+	       (at = memchr(s + from, '#', to - from)) != NULL) {
+		uint32_t mark = (uint32_t)(at - s), name = mark + 1, end;
+
+		if (name == to || !memchr("$@", s[name], 2) ||
+		    (mark && s[mark - 1] == '\\')) {
+			if (!put_text(k, w, from, name))
+				return false;
+			from = name;
+			continue;
+		}
+		for (end = name + 1; end < to && (s[end] == '@' ||
+				     ab_code_is_letter(s[end])); end++)
+			;
+		if (!put_text(k, w, from, mark))
+			return false;
+		while (s[name] == '@' && name + 1 < end)
+			name++;
+		put_field(k, w, name, end - name);
+		from = end;
+	}
+	return put_text(k, w, from, to);
+}
+
 static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 			const char *open, struct ab_word *w)
 {
@@ -312,7 +351,7 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 
 		if (!close)
 			stop = is_brace ? stop + 1 : end;
-		if (!put_text(k, w, at, stop))
+		if (!put_part(k, w, at, stop))
 			return false;
 		at = stop + is_brace;
 		if (!close)
@@ -420,6 +459,8 @@ bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 
 	if (has_names(k, t))
 		return fill_names(k, t, w);
+	if (!open && has_marks(k, t))
+		open = "#{";
 	if (open)
 		return fill_fields(k, t, open, w);
 	return ab_code_plain_word(k, t, w);
