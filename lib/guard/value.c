@@ -694,7 +694,7 @@ bool ab_value_needs_hole(uint8_t value)
 	       value == VALUE_SECRET_NAME || value == VALUE_OWN_GROUP ||
 	       value == VALUE_RANGE || value == VALUE_PROC_NUMBER ||
 	       value == VALUE_SENT_SECRET ||
-	       value == VALUE_SENT_FIELD;
+	       value == VALUE_SENT_FIELD || value == VALUE_TREE_NAME;
 }
 
 bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
