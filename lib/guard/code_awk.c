@@ -152,8 +152,12 @@ static void read_command(struct ab_code *k, struct ab_lexer x, uint32_t end,
 		uint32_t at = x.pos;
 
 		if ((t.is_line && !depth && r->count) ||
-		    (ch && memchr(";{}|", ch, 4)) || (ch == ')' && --depth < 0))
+		    (ch && memchr(";{}|", ch, 4)) ||
+		    (ch == ')' && --depth < 0)) {
+			/* (("a" | getline x) x): more of it follows */
+			r->known.is_cut |= depth > 0;
 			break;
+		}
 		depth += ch == '(';
 		if (ch == '(' || ch == ')')
 			continue;

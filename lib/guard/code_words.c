@@ -290,6 +290,16 @@ static bool put_text(struct ab_code *k, struct ab_word *w, uint32_t from,
 	return true;
 }
 
+/* An odd number of backslashes stands before it. */
+static bool is_escaped(const char *s, uint32_t at)
+{
+	uint32_t n = 0;
+
+	while (n < at && s[at - n - 1] == '\\')
+		n++;
+	return n & 1;
+}
+
 /* ruby: "#$x" and "#@x" */
 static bool has_marks(const struct ab_code *k, const struct ab_token *t)
 {
@@ -310,7 +320,7 @@ static bool put_part(struct ab_code *k, struct ab_word *w, uint32_t from,
 		uint32_t mark = (uint32_t)(at - s), name = mark + 1, end;
 
 		if (name == to || !memchr("$@", s[name], 2) ||
-		    (mark && s[mark - 1] == '\\')) {
+		    is_escaped(s, mark)) {
 			if (!put_text(k, w, from, name))
 				return false;
 			from = name;
@@ -369,25 +379,26 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 	return true;
 }
 
-/* "$1", "$&" and "@a" of perl, which no shell has or takes for something else:
-   their length, or 0. */
+/* "$1", "${1}", "$&" and "@a" of perl, which no shell has or takes for something
+   else: their length, or 0. */
 static uint32_t own_name(const struct ab_code *k, uint32_t at, uint32_t end)
 {
 	const char *s = k->text->text;
-	bool is_array = s[at] == '@', is_number;
-	uint32_t i = at + 1;
+	bool is_array = s[at] == '@', is_braced;
+	uint32_t i = at + 1, from;
 
-	if (k->lang != AB_PERL || i >= end || (at && s[at - 1] == '\\'))
+	if (k->lang != AB_PERL || i >= end || is_escaped(s, at))
 		return 0;
-	is_number = !is_array && s[i] >= '0' && s[i] <= '9';
 	if (!is_array && s[i] == '&')
 		return 2;
-	if (is_array ? !ab_code_is_letter(s[i]) : !is_number)
-		return 0;
-	while (i < end && (is_number ? s[i] >= '0' && s[i] <= '9'
-				     : ab_code_is_letter(s[i])))
+	is_braced = !is_array && s[i] == '{';
+	from = i += is_braced;
+	while (i < end && (is_array ? ab_code_is_letter(s[i])
+				    : s[i] >= '0' && s[i] <= '9'))
 		i++;
-	return i - at;
+	if (i == from || (is_braced && (i == end || s[i] != '}')))
+		return 0;
+	return i + is_braced - at;
 }
 
 static bool has_names(const struct ab_code *k, const struct ab_token *t)
