@@ -663,7 +663,8 @@ int tool_check_shell(tool *t, const tool_args *args)
 	if (args->operand_count > 1 && !tool_has(args, "--jsonl")) {
 		char *message = text_format(
 			"check shell: '%s' is one operand too many: quote the "
-			"line, or ask 'agentbox check argv'",
+			"line, before which options stand, or ask 'agentbox "
+			"check argv'",
 			args->operands[1]);
 		int rc = tool_usage(t, message ? message : "out of memory");
 
