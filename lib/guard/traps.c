@@ -602,9 +602,8 @@ static bool keep_trap(struct ab_check *c, const struct ab_word *w,
 		      enum course course, enum course otherwise)
 {
 	bool is_sub = c->flags & (AB_SHELL_SUBSHELL | AB_SHELL_DEFINITION);
-	/* where other subshells end is not told with what the variables are */
-	bool is_told = !is_sub || ((c->flags & AB_SHELL_FINISHED) &&
-				   !(c->flags & AB_SHELL_DEFINITION));
+	/* a body that nobody calls has no end */
+	bool is_told = !(c->flags & AB_SHELL_DEFINITION);
 	uint32_t depth = c->command ? c->command->place.depth : 0, count = 0;
 	struct ab_trap *trap;
 
@@ -789,7 +788,7 @@ void ab_traps_run(struct ab_check *c, bool is_end)
 
 void ab_traps_end(struct ab_check *c, uint32_t depth)
 {
-	bool is_sub = c->flags & AB_SHELL_FINISHED;
+	bool is_sub = c->flags & AB_SHELL_SUBSHELL;
 
 	for (struct ab_trap **at = &c->traps, *t; (t = *at) != NULL;) {
 		if (t->is_sub == is_sub && t->is_told && t->depth >= depth)

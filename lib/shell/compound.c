@@ -620,8 +620,7 @@ static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->phase++ == PHASE_FIRST) {
 		if (is_subshell) {
 			f->undo = ab_run_branch(run);
-			f->inner.flags |= AB_SHELL_SUBSHELL |
-					  AB_SHELL_FINISHED;
+			f->inner.flags |= AB_SHELL_SUBSHELL;
 			f->inner.depth++;
 		}
 		if (f->cmd->clauses)

@@ -228,7 +228,7 @@ static void open_stage(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->index == 0)
 		list_scope(run, f, AB_SCOPE_PIPELINE, false);
 	f->inner.flags |= AB_SHELL_SUBSHELL;
-	f->inner.flags &= ~(uint32_t)AB_SHELL_FINISHED;
+	f->inner.depth++;
 	if (f->index)
 		f->inner.in = f->pipe;
 	f->stream = NULL;
@@ -273,10 +273,10 @@ static bool is_straight(const struct visit_frame *f)
 	return !f->op || f->is_sure;
 }
 
-static void set_background(struct visit_frame *f)
+static void set_background(struct ab_shell_place_of *inner)
 {
-	f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
-	f->inner.flags &= ~(uint32_t)AB_SHELL_FINISHED;
+	inner->flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
+	inner->depth++;
 }
 
 static void before_command(struct ab_shell_run *run, struct visit_frame *f)
@@ -285,7 +285,7 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 
 	f->inner = f->place;
 	if (AB_UNLIKELY(f->is_background))
-		set_background(f);
+		set_background(&f->inner);
 	if (f->is_branch)
 		f->inner.flags |= AB_SHELL_MAYBE;
 	if (AB_UNLIKELY(cmd->flags & (CMD_BACKGROUND | CMD_COPROC)) &&
@@ -294,7 +294,7 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		if (f->is_branch)
 			close_branch(run, f);
 		open_background(run, f);
-		set_background(f);
+		set_background(&f->inner);
 	}
 	if (f->op && !f->is_branch && !f->is_sure && f->count == 0) {
 		open_branch(run, f);
@@ -420,6 +420,29 @@ static bool can_go_on(const struct ab_shell_run *run)
 	       run->result->status != AB_SHELL_LIMIT;
 }
 
+/* How far a command of a list is. */
+enum { PHASE_RUNS = 1, PHASE_STAGE_OVER, PHASE_LIST_OVER };
+
+/* A stage is over, and then perhaps a list with &: subshells, told so from
+   within, each once. True: what that ran comes first. */
+static bool ends_subshell(struct ab_shell_run *run, struct visit_frame *f)
+{
+	struct ab_shell_place_of place;
+
+	if (f->phase == PHASE_RUNS) {
+		f->phase = PHASE_STAGE_OVER;
+		if (f->count && ab_visit_last(run, &f->inner))
+			return true;
+	}
+	if (AB_LIKELY(!f->is_background) || f->at->op > CMD_OP_AMP ||
+	    f->phase == PHASE_LIST_OVER)
+		return false;
+	f->phase = PHASE_LIST_OVER;
+	place = f->inner;
+	place.depth -= f->count != 0;
+	return ab_visit_last(run, &place);
+}
+
 /* Nothing joins it to another command, and nothing is open around it. */
 static inline bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
 {
@@ -440,7 +463,7 @@ static void visit_next(struct ab_shell_run *run, struct visit_frame *f)
 		f->at = cmd->next;
 	} else {
 		before_command(run, f);
-		f->phase = 1;
+		f->phase = PHASE_RUNS;
 		place = &f->inner;
 	}
 	visit_command(run, f->tree, cmd, place);
@@ -451,6 +474,9 @@ static void step_list(struct ab_shell_run *run, struct visit_frame *f)
 {
 	do {
 		if (f->phase) {
+			if ((f->count || f->is_background) &&
+			    ends_subshell(run, f))
+				return;
 			after_command(run, f);
 			f->phase = 0;
 		}

@@ -208,15 +208,13 @@ enum ab_shell_place {
 	AB_SHELL_AGAIN = 1 << 10,	/* seen before: a loop's next round */
 	AB_SHELL_GUESS = 1 << 11,	/* the text has a syntax error */
 	AB_SHELL_PIPE_BOTH = 1 << 12,	/* |& takes its stderr too */
-	AB_SHELL_UNMOVED = 1 << 13,	/* behind `cd d ||`: it stands where it
+	AB_SHELL_UNMOVED = 1 << 13	/* behind `cd d ||`: it stands where it
 					 * stood before that */
-	AB_SHELL_FINISHED = 1 << 14	/* in (...) or a child's text, whose end
-					 * `finish` is told */
 };
 
 struct ab_shell_place_of {
 	uint32_t flags;		/* enum ab_shell_place */
-	uint32_t depth;		/* texts, calls and (...) around it */
+	uint32_t depth;		/* texts, calls and subshells around it */
 	/* What the surroundings give it as stdin and stdout, before its own
 	 * redirections. */
 	struct ab_stream *in, *out;

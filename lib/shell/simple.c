@@ -684,16 +684,16 @@ static bool is_printed(const struct ab_shell_command *c)
 
 /* It does nothing to the shell, however often it is told, but to what the
  * visitor keeps there. echo is told again for its redirections only, and what
- * the text of an eval does is perhaps done. */
+ * the text of an eval does is perhaps done. What cat prints is what nobody
+ * knows, each time. */
 static bool is_idle(const struct ab_shell_command *c)
 {
 	return c->builtin == AB_BUILTIN_NONE ||
 	       c->builtin == AB_BUILTIN_EVAL ||
-	       ((!c->place.out || redirects(c, 1)) &&
-		(c->builtin == AB_BUILTIN_CAT ||
-		 (c->redir_count && (c->builtin == AB_BUILTIN_ECHO ||
-				     c->builtin == AB_BUILTIN_COLON ||
-				     is_printed(c)))));
+	       c->builtin == AB_BUILTIN_CAT ||
+	       ((!c->place.out || redirects(c, 1)) && c->redir_count &&
+		(c->builtin == AB_BUILTIN_ECHO ||
+		 c->builtin == AB_BUILTIN_COLON || is_printed(c)));
 }
 
 /* The command by one reading of its values. False: it is one that does

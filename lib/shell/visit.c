@@ -322,8 +322,9 @@ static struct visit_frame *enter_substitution(struct ab_shell_run *run,
 	f->scope.span = span;
 	f->scope.place = words->place;
 	f->inner = words->place;
-	f->inner.flags &= ~(OWN_FLAGS | AB_SHELL_FINISHED);
+	f->inner.flags &= ~OWN_FLAGS;
 	f->inner.flags |= AB_SHELL_SUBSTITUTION | AB_SHELL_SUBSHELL;
+	f->inner.depth++;
 	if (kind == AB_STREAM_PROC_OUT)
 		f->inner.in = &stream->public;
 	else
@@ -381,6 +382,9 @@ void ab_visit_step_substitution(struct ab_shell_run *run,
 		visit_part(run, f);
 		return;
 	}
+	/* once */
+	if (f->phase == 2 && ab_visit_last(run, &f->inner))
+		return;
 	run->text_depth -= f->count;
 	ab_run_back(run, f->undo, NULL);
 	if (f->target->kind != PART_PROC_OUT)
@@ -671,7 +675,7 @@ static void begin_child(struct ab_shell_run *run, struct visit_frame *f)
 	run->functions = NULL;
 	run->function_mask = 0;
 	run->aliases = NULL;
-	f->inner.flags |= AB_SHELL_SUBSHELL | AB_SHELL_FINISHED;
+	f->inner.flags |= AB_SHELL_SUBSHELL;
 	f->inner.function = NULL;
 	ab_run_assign(run, "@", 1,
 		      ab_run_array(run, t->arg_count ? t->args + 1 : &none,
