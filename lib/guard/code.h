@@ -355,6 +355,7 @@ struct ab_args {
 	bool is_module;	 /* the next string is the name of one */
 	bool has_input;	 /* input="a": what it finds on its stdin */
 	struct ab_word input; /* if known */
+	bool has_more; /* x="a", whatever that says: is it a word? */
 	bool has_dir;	 /* cwd="a": where it is run */
 	struct ab_word dir;
 	/* the last word is a home, which a "/" or a join() goes on with */
@@ -362,7 +363,9 @@ struct ab_args {
 	/* the words behind the program are among them; before any string */
 	bool has_argv, is_argv_first;
 	uint32_t remote_at; /* the last token that ab_code_is_remote() */
-	bool has_block; /* perl: system {"rm"} ... */
+	/* what runs in place of the first word: perl's system {"rm"} ...,
+	   python's executable="rm" */
+	bool has_block;
 	struct ab_word block;
 };
 

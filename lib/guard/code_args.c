@@ -444,7 +444,14 @@ struct element {
 	bool is_default; /* cwd=None */
 };
 
-enum option { OPTION_NONE, OPTION_OTHER, OPTION_DIR, OPTION_FILE };
+enum option {
+	OPTION_NONE,
+	OPTION_UNKNOWN, /* what it gives may be words of the command */
+	OPTION_OTHER,
+	OPTION_DIR,
+	OPTION_FILE,
+	OPTION_PROGRAM
+};
 
 /* The elements that are open, each in the one before. */
 struct elements {
@@ -499,9 +506,11 @@ static enum option option_of(const struct ab_code *k, const struct ab_token *t)
 	if (k->lang == AB_RUBY &&
 	    ab_code_is_one_of(k, t, files, AB_ARRAY_LEN(files)))
 		return OPTION_FILE;
+	if (k->lang == AB_PY && ab_code_is_text(k, t, "executable"))
+		return OPTION_PROGRAM;
 	return ab_code_is_one_of(k, t, others, AB_ARRAY_LEN(others))
 		       ? OPTION_OTHER
-		       : OPTION_NONE;
+		       : OPTION_UNKNOWN;
 }
 
 /* ruby: out: "x", out: ["x", "a"], in: "x". */
@@ -516,6 +525,18 @@ static void end_file(struct ab_code *k, const struct ab_args *a,
 		ab_code_write(k, &a->words[e->count]);
 }
 
+/* What an option gives; more than one word is not known. */
+static struct ab_word option_word(struct ab_code *k, const struct ab_args *a,
+				  const struct element *e, bool is_one)
+{
+	struct ab_word w = { .text = "", .span = k->text->span };
+
+	if (is_one)
+		return a->words[e->count];
+	ab_code_hole(k, &w);
+	return w;
+}
+
 /* The words of an option are none of the command. */
 static void end_option(struct ab_code *k, struct ab_args *a,
 		       const struct element *e)
@@ -525,13 +546,17 @@ static void end_option(struct ab_code *k, struct ab_args *a,
 
 	if (e->option == OPTION_NONE || a->count < e->count)
 		return;
+	if (e->option == OPTION_UNKNOWN) {
+		a->has_more |= e->count && a->count > e->count;
+		return;
+	}
 	if (e->option == OPTION_DIR && !e->is_default) {
-		a->dir = is_one ? a->words[e->count]
-				: (struct ab_word){ .text = "",
-						    .span = k->text->span };
+		a->dir = option_word(k, a, e, is_one);
 		a->has_dir = true;
-		if (!is_one)
-			ab_code_hole(k, &a->dir);
+	}
+	if (e->option == OPTION_PROGRAM && !e->is_default) {
+		a->block = option_word(k, a, e, is_one);
+		a->has_block = true;
 	}
 	if (e->option == OPTION_FILE)
 		end_file(k, a, e);
@@ -560,7 +585,7 @@ static void see_key(struct ab_code *k, struct element *e, char sign,
 		e->option = option_of(k, &e->key);
 	else if (sign == '=' && is_outs(k, t->at))
 		e->option = OPTION_FILE;
-	else if (e->option == OPTION_DIR)
+	else if (e->option == OPTION_DIR || e->option == OPTION_PROGRAM)
 		e->is_default |= ab_code_is_text(k, t, "None") ||
 				 ab_code_is_text(k, t, "null") ||
 				 ab_code_is_text(k, t, "undefined") ||
@@ -758,6 +783,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	a->each = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
 	a->is_bare = a->has_argv = a->is_argv_first = a->has_dir = false;
+	a->has_more = false;
 	a->is_either = a->is_written = a->is_module = a->has_input = false;
 	a->input.text = NULL;
 	for (uint32_t n = 0;; n++) {

@@ -44,25 +44,40 @@ static bool is_remote_command(struct ab_code *k, const struct ab_args *a)
 	       (a->is_fetched && a->count && w->hole_count && !w->holes[0].at);
 }
 
+/* system {"rm"} "x", "y"; run(["x", "y"], executable="rm"): its name is told to
+   be x. run("LINE", shell=True, executable="bash"): that reads it. */
+static void put_program(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_word words[3] = { a->block, { .text = "-c", .len = 2 } };
+
+	if (k->lang == AB_PY && a->count == 1) {
+		words[1].span = a->block.span;
+		words[2] = a->words[0];
+		ab_check_script(k->c, &words[2], true, NULL, 0, NULL);
+		ab_check_words(k->c, words, 3, 0, NULL, false);
+	}
+	a->words[0] = a->block;
+	a->count += !a->count;
+}
+
 static void run_words(struct ab_code *k, struct ab_args *a)
 {
-	if (a->has_block) {
-		a->words[0] = a->block;
-		ab_check_words(k->c, a->words, a->count ? a->count : 1, 0,
-			       NULL, false);
+	bool is_text;
+
+	if (!a->count && !a->has_block)
 		return;
-	}
-	if (!a->count)
-		return;
+	if (AB_UNLIKELY(a->has_block))
+		put_program(k, a);
 	if (a->is_either && a->count > 1 && ab_word_equals(a->words, "args"))
 		memmove(a->words, a->words + 1,
 			--a->count * sizeof(a->words[0]));
+	is_text = a->count == 1 || is_line(&a->words[0]);
 	ab_code_note_child(k, a);
 	/* what stands behind a line are options of the call: cwd="/tmp" */
-	k->has_lines |= a->count == 1 || is_line(&a->words[0]);
-	if (a->count == 1 || is_line(&a->words[0]))
+	k->has_lines |= is_text;
+	if (is_text || a->has_more)
 		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
-	else
+	if (!is_text)
 		ab_code_note_started(k, a);
 	/* system("ls" if x else "make") */
 	for (uint32_t i = 1; i < a->count && a->is_either; i++)

@@ -531,8 +531,7 @@ static bool ends_at_nul(const struct ab_word *argv, uint32_t argc, uint32_t i)
 }
 
 /* `while read x`, and nothing beside it: in the body it has read a line. */
-static bool is_whole_condition(const struct ab_shell_run *run,
-			       const struct ab_shell_command *c)
+static bool is_whole_condition(const struct ab_shell_run *run)
 {
 	const struct visit_frame *loop = ab_run_loop(run);
 	const struct cmd *cmd = loop ? loop->cmd : NULL;
@@ -540,10 +539,8 @@ static bool is_whole_condition(const struct ab_shell_run *run,
 					 cmd->clauses->cond :
 					 NULL;
 
-	return cond && !cond->next && cond->kind == CMD_SIMPLE &&
-	       !(cond->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND)) &&
-	       ab_tree_span(loop->tree, cond->begin, cond->end).begin ==
-		       c->span.begin;
+	return cond && !cond->next && cond == run->simple &&
+	       !(cond->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND));
 }
 
 /* In a loop: any line of what is known, where they are few and plain. */
@@ -558,7 +555,7 @@ static const struct value *any_line(struct ab_shell_run *run,
 	struct ab_word w;
 
 	if (!has_known_lines(in) || memchr(in->text, '\\', in->len) ||
-	    !find_ends(run, c, &cut) || !is_whole_condition(run, c))
+	    !find_ends(run, c, &cut) || !is_whole_condition(run))
 		return perhaps(run, origin, read_value(run, c, in));
 	end -= end && in->text[end - 1] == '\n';
 	for (uint32_t at = end + 1; at; end = at - 1) {

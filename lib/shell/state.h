@@ -300,6 +300,7 @@ struct ab_shell_run {
 	uint64_t text_budget;
 	uint32_t factor; /* how often what is visited is visited anew */
 	const struct ab_shell_command *command;
+	const struct cmd *simple; /* what it is in the text */
 	/* Values that are one of two, in the words of the command at hand, and
 	 * how many there are, also of those that found no room here. While
 	 * it is read: a bit for each that is the other one, and for each that
