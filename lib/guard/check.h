@@ -348,6 +348,8 @@ static inline bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 }
 bool ab_value_check(struct ab_check *c, uint8_t value,
 		    const struct ab_word *w);
+/* /:/host and type=bind,src=/ give a container what is the host's. */
+bool ab_value_is_bind_root(struct ab_check *c, const struct ab_word *w);
 /* A test of find by that name takes whatever there is. */
 bool ab_value_is_any_name(const struct ab_word *w);
 /* --- value_host.c --- */

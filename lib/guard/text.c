@@ -21,6 +21,7 @@
 /* --- rules -------------------------------------------------------------- */
 
 struct window {
+	struct ab_check *c;
 	const char *text;
 	struct ab_token tokens[WINDOW];
 	uint32_t count;
@@ -135,6 +136,34 @@ static bool is_same(const struct window *w, uint32_t i)
 	return false;
 }
 
+/* It is one of `a|b`, where an empty one is the sign itself. */
+static bool is_one_of(const struct window *w, const struct ab_token *t,
+		      const char *want)
+{
+	for (const char *p = want; p;) {
+		const char *end = p;
+
+		while (*end && *end != '|')
+			end++;
+		size_t n = (size_t)(end - p);
+
+		if (!n && *end) /* the sign itself */
+			n = 1;
+		if (n == t->len && !strncasecmp(p, w->text + t->at, n))
+			return true;
+		p = *end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+/* "/:/host", which gives a container what is the host's. */
+static bool is_bind(const struct window *w, const struct ab_token *t)
+{
+	const struct ab_word s = { .text = w->text + t->at, .len = t->len };
+
+	return t->kind == AB_TOKEN_STRING && ab_value_is_bind_root(w->c, &s);
+}
+
 static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
@@ -160,6 +189,10 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 	if (is_sort(want, "%secret"))
 		return t->kind != AB_TOKEN_SIGN &&
 		       is_secret(w->text + t->at, t->len);
+	if (want[0] == '%' && want[1] == '=')
+		return is_one_of(w, t, want + 2);
+	if (is_sort(want, "%bind"))
+		return is_bind(w, t);
 	if (is_sort(want, "%same"))
 		return t->kind == AB_TOKEN_WORD && is_same(w, i);
 	if (is_sort(want, "%word"))
@@ -170,20 +203,7 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 		return true;
 	if (t->kind == AB_TOKEN_STRING)
 		return false;
-	for (const char *p = want; p;) {
-		const char *end = p;
-
-		while (*end && *end != '|')
-			end++;
-		size_t n = (size_t)(end - p);
-
-		if (!n && *end) /* the sign itself */
-			n = 1;
-		if (n == t->len && !strncasecmp(p, w->text + t->at, n))
-			return true;
-		p = *end ? end + 1 : NULL;
-	}
-	return false;
+	return is_one_of(w, t, want);
 }
 
 static inline bool has_hash(const struct ab_token *t, struct ab_text_bits bits)
@@ -281,7 +301,7 @@ static bool is_of_strings(const char *want)
 {
 	return is_sort(want, "%string") || is_sort(want, "%plain") ||
 	       is_sort(want, "%metadata") || is_sort(want, "%forge") ||
-	       is_sort(want, "%address");
+	       is_sort(want, "%address") || is_sort(want, "%bind");
 }
 
 struct ab_text_bits ab_text_heads(const char *want)
@@ -430,6 +450,7 @@ void ab_check_text(struct ab_check *c, const char *lang,
 
 	if (!w)
 		return;
+	w->c = c;
 	w->text = text->text;
 	w->count = 0;
 	w->is_start = true;

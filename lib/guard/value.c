@@ -509,7 +509,7 @@ static bool bind_source(struct ab_check *c, const struct ab_word *w,
 }
 
 /* A host directory that is the system's, or a door to the daemon. */
-static bool is_bind_root(struct ab_check *c, const struct ab_word *w)
+bool ab_value_is_bind_root(struct ab_check *c, const struct ab_word *w)
 {
 	static const char *const exact[] = { "/", "/root", "/home", "/var",
 					     "/usr", "/proc", "/sys", "/dev",
@@ -729,7 +729,7 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 	case VALUE_HOLE:
 		return ab_word_taint(w) != 0;
 	case VALUE_BIND_ROOT:
-		return is_bind_root(c, w);
+		return ab_value_is_bind_root(c, w);
 	case VALUE_GIT_PATTERN:
 		return is_git_pattern(w);
 	case VALUE_GIT_PATH:
