@@ -373,8 +373,11 @@ bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name));
 bool ab_value_has_secret(const struct ab_word *w);
 /* The name of a variable, in capitals. */
 bool ab_value_is_secret(const char *name);
-/* ... and goes to somebody else than who it is named after; of a query or of a
-   field `name=$X`. */
+/* Its host has the name that the variable's begins with: X_TOKEN for x.com. */
+bool ab_value_is_hosted_for(const struct ab_word *w, const char *name,
+			    uint32_t len);
+/* A variable that is one and goes to somebody else than who it is named after;
+   of a query or of a field `name=$X`. */
 bool ab_value_is_sent(const struct ab_check *c, const struct ab_word *w);
 bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w);
 /* --- value.c --- */
@@ -419,6 +422,9 @@ static inline bool ab_part_takes(const struct ab_part *want, const char *name,
 /* --- text.c, code.c --- */
 void ab_check_text(struct ab_check *c, const char *lang,
 		   const struct ab_word *text);
+/* What is no beginning of anything: an expression in a string. */
+void ab_check_text_inside(struct ab_check *c, const char *lang,
+			  const struct ab_word *text);
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text);
 

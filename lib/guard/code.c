@@ -115,6 +115,33 @@ struct fields {
 	uint32_t depth;
 };
 
+/* print(f"..."), console.log(`...`), puts "...": somebody reads the string. */
+static bool is_shown(const struct ab_code *k, const struct ab_token *string)
+{
+	static const char *const names[] = { "print", "log",   "error", "info",
+					     "warn",  "debug", "puts",	"p",
+					     "write" };
+	const char *s = k->text->text;
+	/* each expression of the string asks: no further than that */
+	const uint32_t least = string->at > 24 ? string->at - 24 : 0;
+	uint32_t at = string->at, end;
+
+	/* its quotes, and what stands before them: f"..." */
+	while (at > least && memchr("\"'`", s[at - 1], 3))
+		at--;
+	while (at > least && ab_code_is_letter(s[at - 1]))
+		at--;
+	while (at > least && memchr(" (", s[at - 1], 2))
+		at--;
+	for (end = at; at > least && ab_code_is_letter(s[at - 1]);)
+		at--;
+	const struct ab_token name = { .at = at, .len = end - at,
+				       .kind = AB_TOKEN_WORD };
+
+	return end > at &&
+	       ab_code_is_one_of(k, &name, names, AB_ARRAY_LEN(names));
+}
+
 /* To the next expression of the innermost string. */
 static bool enter_field(struct ab_code *k, struct fields *f, uint32_t from)
 {
@@ -125,7 +152,10 @@ static bool enter_field(struct ab_code *k, struct fields *f, uint32_t from)
 	if (!ab_code_field(k, string, from, &at, &end) ||
 	    !ab_word_slice(k->c, k->text, at, end - at, &text))
 		return false;
-	ab_check_text(k->c, k->name, &text);
+	if (f->depth == 1 && is_shown(k, string))
+		ab_check_text(k->c, k->name, &text);
+	else
+		ab_check_text_inside(k->c, k->name, &text);
 	k->x = (struct ab_lexer){ .text = k->x.text, .pos = at, .len = end,
 				  .traits = k->x.traits,
 				  .plain_to = k->x.plain_to };
@@ -402,6 +432,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_check_env(&k);
 	ab_code_check_writes(&k);
 	ab_code_check_remote(&k);
+	ab_code_check_sent(&k);
 	if (AB_UNLIKELY(k.has_handed))
 		ab_code_check_handed(&k);
 	if (k.lang == AB_OTHER)

@@ -472,6 +472,10 @@ void ab_code_check_remote(struct ab_code *k);
 /* The string is the address of a module. */
 void ab_code_import(struct ab_code *k, const struct ab_token *t);
 
+/* --- code_sent.c --- */
+/* Secrets of its environment that it sends away. */
+void ab_code_check_sent(struct ab_code *k);
+
 /* --- code_loose.c --- */
 /* What runs a command or names a file without being a call; a is room. */
 void ab_code_loose(struct ab_code *k, struct ab_args *a,

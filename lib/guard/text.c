@@ -439,8 +439,8 @@ static bool ends_statement(const struct ab_lexer *x, const struct ab_token *t)
 	       x->text[t->at] == ';' && x->traits & AB_LEX_SQL;
 }
 
-void ab_check_text(struct ab_check *c, const char *lang,
-		   const struct ab_word *text)
+static void check_text(struct ab_check *c, const char *lang,
+		       const struct ab_word *text, bool is_start)
 {
 	struct ab_lexer x = { .text = text->text, .len = text->len,
 			      .traits = ab_lex_traits(lang) };
@@ -453,7 +453,7 @@ void ab_check_text(struct ab_check *c, const char *lang,
 	w->c = c;
 	w->text = text->text;
 	w->count = 0;
-	w->is_start = true;
+	w->is_start = is_start;
 	while (ab_lexer_next(&x, &t)) {
 		bool is_end = ends_statement(&x, &t);
 
@@ -471,4 +471,16 @@ void ab_check_text(struct ab_check *c, const char *lang,
 	}
 	look(c, lang, w, text);
 	ab_arena_release(c->scratch, mark);
+}
+
+void ab_check_text(struct ab_check *c, const char *lang,
+		   const struct ab_word *text)
+{
+	check_text(c, lang, text, true);
+}
+
+void ab_check_text_inside(struct ab_check *c, const char *lang,
+			  const struct ab_word *text)
+{
+	check_text(c, lang, text, false);
 }

@@ -99,30 +99,39 @@ static const char *domain_of(const char *s, uint32_t n, uint32_t *len)
 #define MAX_HOST_WORDS 64
 #define MAX_HOST_TEXT 256
 
+bool ab_value_is_hosted_for(const struct ab_word *w, const char *name,
+			    uint32_t len)
+{
+	const char *sign = memchr(name, '_', len);
+	size_t n = sign ? (size_t)(sign - name) : 0;
+	struct ab_word head = *w;
+	uint32_t host_len, domain_len;
+	const char *host, *domain;
+
+	head.len = w->len < MAX_HOST_TEXT ? w->len : MAX_HOST_TEXT;
+	host = ab_value_host(&head, &host_len);
+	domain = domain_of(host, host_len, &domain_len);
+	return n >= 3 && domain_len == n && !strncasecmp(domain, name, n) &&
+	       !(w->hole_count &&
+		 w->holes[0].at <= (uint32_t)(host - w->text) + host_len);
+}
+
 /* $COVERITY_TOKEN goes to coverity.com and to nobody else: so one says there
    who one is. */
 static bool is_for_host(const struct ab_check *c, const char *name)
 {
-	const char *sign = strchr(name, '_');
-	size_t n = sign ? (size_t)(sign - name) : 0;
 	bool is_said = false;
 
 	/* each variable asks about all words: few of them, and their heads */
-	if (n < 3 || !c->use || c->use->count > MAX_HOST_WORDS)
+	if (!c->use || c->use->count > MAX_HOST_WORDS)
 		return false;
 	for (uint32_t i = 1; i < c->use->count; i++) {
-		struct ab_word w = c->use->words[i];
-		uint32_t len, domain_len;
-		const char *host, *domain;
+		const struct ab_word *w = &c->use->words[i];
+		size_t n = w->len < MAX_HOST_TEXT ? w->len : MAX_HOST_TEXT;
 
-		w.len = w.len < MAX_HOST_TEXT ? w.len : MAX_HOST_TEXT;
-		if (!memmem(w.text, w.len, "://", 3))
+		if (!memmem(w->text, n, "://", 3))
 			continue;
-		host = ab_value_host(&w, &len);
-		domain = domain_of(host, len, &domain_len);
-		if (domain_len != n || strncasecmp(domain, name, n) != 0 ||
-		    (w.hole_count &&
-		     w.holes[0].at <= (uint32_t)(host - w.text) + len))
+		if (!ab_value_is_hosted_for(w, name, (uint32_t)strlen(name)))
 			return false;
 		is_said = true;
 	}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Secrets that an inline program has from its environment and sends away: in
+ * an address, a body, a field of a call that talks to the network, as it is or
+ * by a name that was given what is made of it. A header says who one is, and
+ * so does what goes to the host that the variable is named after.
+ * Refuses to follow what a call makes of a secret, a key or a signature, and
+ * to look at programs that have no connection.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+#include "guard/command.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define MAX_NAMES 16
+#define MAX_DEPTH 16 /* of brackets; what is deeper belongs to the last */
+#define MAX_TARGET 1024 /* bytes: they are read more than once */
+#define MAX_REACH 4  /* tokens: environ . get ( "X" */
+
+struct span {
+	uint32_t at, end;
+};
+
+/* A name, and the variable that it was made of. */
+struct sent {
+	struct span name, variable;
+};
+
+struct scan {
+	struct ab_code *k;
+	struct ab_lexer x; /* behind the token at hand */
+	struct ab_token before, behind;
+	uint32_t since;	   /* tokens behind the name of the environment */
+	struct sent names[MAX_NAMES];
+	uint32_t count;
+	struct span found; /* the variable that is sent */
+	uint32_t depth;
+	struct {
+		struct span target; /* `x =` of the statement in it */
+		bool is_net;	/* what a call that sends is given */
+		bool is_body;	/* statements of their own */
+		bool has_chain; /* of a call: is_chain before it */
+		bool is_own;	/* a header */
+		bool is_closed; /* what a call makes of it is another thing */
+	} all[MAX_DEPTH];
+	bool is_chain; /* requests.x.y, c.x: of the network */
+	bool is_net, is_open; /* what the call at hand would be */
+	struct span group;    /* what the last bracket holds */
+	uint32_t opened[MAX_DEPTH];
+};
+
+static uint32_t level(const struct scan *s)
+{
+	return s->depth < MAX_DEPTH ? s->depth : MAX_DEPTH - 1;
+}
+
+static char sign_of(const struct scan *s, const struct ab_token *t)
+{
+	return t->kind == AB_TOKEN_SIGN ? s->k->text->text[t->at] : 0;
+}
+
+static struct span bare(const struct scan *s, uint32_t at, uint32_t len)
+{
+	struct span name = { .at = at, .end = at + len };
+
+	while (name.at < name.end &&
+	       memchr("$@%", s->k->text->text[name.at], 3))
+		name.at++;
+	return name;
+}
+
+/* It is named like what says who one is. */
+static bool is_header(const struct scan *s, struct span name)
+{
+	static const char *const parts[] = { "header", "auth", "cookie",
+					     "bearer", "netrc" };
+
+	if (name.end - name.at > 32 ||
+	    memchr(s->k->text->text + name.at, '/', name.end - name.at))
+		return false;
+	for (uint32_t i = name.at; i < name.end; i++) {
+		for (size_t p = 0; p < AB_ARRAY_LEN(parts); p++) {
+			size_t n = strlen(parts[p]);
+
+			if (name.end - i >= n &&
+			    !strncasecmp(s->k->text->text + i, parts[p], n))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_secret(const struct scan *s, struct span name)
+{
+	char text[64];
+	uint32_t len = name.end - name.at;
+
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, s->k->text->text + name.at, len);
+	text[len] = '\0';
+	return strlen(text) == len && ab_value_is_secret(text);
+}
+
+/* --- secrets -------------------------------------------------------------- */
+
+static bool is_environment(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = { "environ", "environb", "getenv",
+					     "env",	"ENV",	    "$ENV",
+					     "$_ENV",	"$_SERVER" };
+
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+static const struct sent *find(const struct scan *s, struct span name)
+{
+	const char *text = s->k->text->text;
+	uint32_t len = name.end - name.at;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct span *n = &s->names[i].name;
+
+		if (n->end - n->at == len &&
+		    !memcmp(text + n->at, text + name.at, len))
+			return &s->names[i];
+	}
+	return NULL;
+}
+
+/* The token is a secret of the environment, or a name of one; `since` tells how
+   far it is from the environment. */
+static bool names_secret(const struct scan *s, const struct ab_token *t,
+			 const struct ab_token *before, uint32_t *since,
+			 struct span *variable)
+{
+	const struct span name = bare(s, t->at, t->len);
+	const struct sent *known;
+
+	if (t->kind == AB_TOKEN_WORD && is_environment(s->k, t)) {
+		*since = 0;
+		return false;
+	}
+	if (*since <= MAX_REACH)
+		++*since;
+	if (t->kind == AB_TOKEN_SIGN)
+		return false;
+	if (*since <= MAX_REACH && *since > 1 && is_secret(s, name)) {
+		*variable = name;
+		return true;
+	}
+	/* a property of something is another thing */
+	if (t->kind != AB_TOKEN_WORD || !s->count || sign_of(s, before) == '.')
+		return false;
+	known = find(s, name);
+	if (known)
+		*variable = known->variable;
+	return known;
+}
+
+/* The same anywhere in a part of the text. */
+static bool has_secret(const struct scan *s, uint32_t at, uint32_t end,
+		       struct span *variable)
+{
+	struct ab_lexer x = { .text = s->x.text, .pos = at, .len = end,
+			      .traits = s->x.traits };
+	struct ab_token t, before = { 0 };
+	uint32_t since = MAX_REACH + 1;
+
+	while (ab_lexer_next(&x, &t)) {
+		if (names_secret(s, &t, &before, &since, variable))
+			return true;
+		before = t;
+	}
+	return false;
+}
+
+/* perl and php put "$x" and "$ENV{X}" into a string without a brace. */
+static bool has_variable(const struct scan *s, const struct ab_token *t,
+			 struct span *variable)
+{
+	const char *text = s->k->text->text;
+	const uint32_t end = t->at + t->len;
+
+	if (!(s->k->lang & (AB_PERL | AB_PHP)) || t->quote == '\'')
+		return false;
+	for (uint32_t i = t->at; i + 1 < end; i++) {
+		uint32_t to = i + 1;
+
+		if (text[i] != '$')
+			continue;
+		while (to < end && (ab_code_is_letter(text[to]) ||
+				    memchr("{}['\"", text[to], 5)))
+			to++;
+		if (has_secret(s, i, to, variable))
+			return true;
+		i = to - 1;
+	}
+	return false;
+}
+
+/* What the string puts in of its expressions, but for `user:x@host`, which
+   says who one is. */
+static bool string_has_secret(const struct scan *s, const struct ab_token *t,
+			      struct span *variable)
+{
+	const char *text = s->k->text->text;
+	uint32_t from = t->at, at, end;
+
+	while (ab_code_field(s->k, t, from, &at, &end)) {
+		bool is_user = end + 1 < t->at + t->len &&
+			       text[end + 1] == '@';
+
+		if (!is_user && has_secret(s, at, end, variable))
+			return true;
+		from = end;
+	}
+	return has_variable(s, t, variable);
+}
+
+/* --- where they go -------------------------------------------------------- */
+
+static void add_name(struct scan *s, struct span name, struct span variable)
+{
+	if (name.end <= name.at || s->count == MAX_NAMES ||
+	    is_header(s, name) || find(s, name))
+		return;
+	s->names[s->count++] = (struct sent){ name, variable };
+}
+
+static void add_names(struct scan *s, struct span part, struct span variable)
+{
+	struct ab_lexer x = { .text = s->x.text, .pos = part.at,
+			      .len = part.end, .traits = s->x.traits };
+	struct ab_token t;
+
+	for (uint32_t i = 0; i < MAX_NAMES && ab_lexer_next(&x, &t); i++) {
+		if (t.kind == AB_TOKEN_WORD)
+			add_name(s, bare(s, t.at, t.len), variable);
+	}
+}
+
+static void see_secret(struct scan *s, struct span variable)
+{
+	uint32_t top = level(s);
+
+	for (uint32_t i = 0; i <= top; i++) {
+		if (s->all[i].is_own)
+			return;
+	}
+	if (s->all[top].is_net) {
+		s->found = variable;
+		return;
+	}
+	for (uint32_t i = top;; i--) {
+		add_names(s, s->all[i].target, variable);
+		s->all[i].target = (struct span){ 0 };
+		if (!i || s->all[i].is_closed)
+			break;
+	}
+}
+
+/* const { X_TOKEN } = process.env */
+static void see_environment(struct scan *s)
+{
+	struct ab_lexer x = { .text = s->x.text, .traits = s->x.traits };
+	struct ab_token t;
+
+	x.pos = s->all[level(s)].target.at;
+	x.len = s->all[level(s)].target.end;
+	for (uint32_t i = 0; i < MAX_NAMES && ab_lexer_next(&x, &t); i++) {
+		const struct span name = bare(s, t.at, t.len);
+
+		if (t.kind == AB_TOKEN_WORD && is_secret(s, name))
+			add_name(s, name, name);
+	}
+}
+
+/* It sends what it is given, whoever has it. */
+static bool is_sender(const struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"sendall",	    "sendto",	     "gethostbyname",
+		"gethostbyname_ex", "getaddrinfo",   "resolve4",
+		"resolveTxt",	    "curl_setopt",   "file_get_contents",
+	};
+
+	if (ab_code_is_text(s->k, t, "send"))
+		return s->k->lang & (AB_PY | AB_PERL);
+	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* What it returns has in it what it was given. */
+static bool hands_on(const struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"str",	     "encode",	  "decode",    "b64encode", "dumps",
+		"dict",	     "format",	  "join",      "quote",	    "urlencode",
+		"Request",   "stringify", "from",      "concat",    "append",
+		"quote_plus", "getenv",	  "get",       "fetch",	    "push",
+		"update",    "encodeURIComponent",     "toString",  "btoa",
+		"to_json",   "encode_json", "json_encode", "http_build_query",
+		"base64_encode", "encode_base64", "urlencode", "strip", "trim",
+		"encode_www_form", "encode_www_form_component", "strict_encode64",
+		"URI",	     "URL",	  "URLSearchParams", "hexlify", "bytes",
+	};
+
+	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* What a client is asked to send. */
+static bool is_verb(const struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"get",	   "post",    "put",	"patch",     "head",
+		"delete",  "request", "send",	"write",     "end",
+		"stream",  "post_form", "get_response", "sendall",
+		"post_json", "get_print", "getstore", "query",
+	};
+
+	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
+}
+
+static void end_statement(struct scan *s)
+{
+	uint32_t top = level(s);
+
+	s->all[top].target = (struct span){ 0 };
+	if (!s->depth || s->all[top].is_body)
+		s->all[top].is_net = s->all[top].is_own = false;
+}
+
+static void end_line(struct scan *s, const struct ab_token *t)
+{
+	char ch = sign_of(s, t), last = sign_of(s, &s->before);
+
+	if (!(ch && memchr(".)]}+|&?:", ch, 9)) &&
+	    !(last && memchr("=(,[{.+|&\\>", last, 11)))
+		end_statement(s);
+}
+
+/* The brace begins statements: `else {`, `) {`, `=> {`, not `return {`. */
+static bool is_body(const struct scan *s, const struct ab_token *t)
+{
+	const char last = sign_of(s, &s->before);
+
+	if (s->before.kind == AB_TOKEN_WORD)
+		return s->x.text[t->at - 1] == ' ' && s->k->lang != AB_PY &&
+		       !ab_code_is_text(s->k, &s->before, "return");
+	return last && memchr(")>", last, 2);
+}
+
+static void open_bracket(struct scan *s, const struct ab_token *t, char ch)
+{
+	const uint32_t was = level(s);
+	const char last = sign_of(s, &s->before);
+	const bool is_new = ch == '{' && is_body(s, t);
+	const bool is_call = ch == '(' && (s->before.kind == AB_TOKEN_WORD ||
+					   (last && memchr(")]", last, 2)));
+
+	s->depth++;
+	if (s->depth >= MAX_DEPTH)
+		return;
+	s->opened[s->depth] =
+		s->before.kind == AB_TOKEN_WORD ? s->before.at : s->x.pos;
+	s->all[s->depth].target = (struct span){ 0 };
+	s->all[s->depth].is_body = is_new;
+	s->all[s->depth].has_chain = s->is_chain;
+	s->all[s->depth].is_own = !is_new && s->all[was].is_own;
+	s->all[s->depth].is_net = !is_new && (s->all[was].is_net ||
+					      (is_call && s->is_net));
+	s->all[s->depth].is_closed =
+		is_new || (is_call && !s->is_net && !s->is_open);
+}
+
+static void close_bracket(struct scan *s, const struct ab_token *t)
+{
+	if (s->depth && s->depth < MAX_DEPTH) {
+		s->group = (struct span){ s->opened[s->depth], t->at };
+		/* requests.Session().post(...) */
+		s->is_chain = s->all[s->depth].has_chain;
+	}
+	s->depth -= s->depth > 0;
+}
+
+/* `x =`, `{x, y} =`, `x["a"] =`: what is given something. */
+static void note_target(struct scan *s, const struct ab_token *t)
+{
+	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
+	const char last = sign_of(s, &s->before);
+	const struct ab_token *name =
+		s->before.kind == AB_TOKEN_WORD ? &s->before : &s->behind;
+	struct span target = { 0 };
+
+	/* f(x=...) names what it is given */
+	if ((next && memchr("=~>", next, 3)) ||
+	    (last && memchr("=!<>", last, 4)) || !t->at ||
+	    (s->depth && !s->all[level(s)].is_body))
+		return;
+	if (last && memchr(")]}", last, 3))
+		target = s->group;
+	else if (name->kind == AB_TOKEN_WORD)
+		target = bare(s, name->at, name->len);
+	if (!is_header(s, target) && target.end - target.at <= MAX_TARGET)
+		s->all[level(s)].target = target;
+}
+
+static void see_sign(struct scan *s, const struct ab_token *t)
+{
+	const uint32_t top = level(s);
+	char ch = sign_of(s, t);
+
+	switch (ch) {
+	case '(':
+	case '[':
+	case '{':
+		open_bracket(s, t, ch);
+		break;
+	case ')':
+	case ']':
+	case '}':
+		close_bracket(s, t);
+		return;
+	case ';':
+		end_statement(s);
+		break;
+	case ',':
+		/* set("Authorization", x) */
+		s->all[top].is_own =
+			(s->depth && top && s->all[top - 1].is_own) ||
+			(s->before.kind == AB_TOKEN_STRING &&
+			 is_header(s, bare(s, s->before.at, s->before.len)));
+		break;
+	case '=':
+		note_target(s, t);
+		break;
+	case '.':
+	case ':':
+		return;
+	default:
+		/* perl: x->y */
+		if (ch == '>' || ch == '-')
+			return;
+		break;
+	}
+	s->is_chain = s->is_net = s->is_open = false;
+}
+
+static void see_word(struct scan *s, const struct ab_token *t)
+{
+	const struct ab_code *k = s->k;
+	const char last = sign_of(s, &s->before);
+	const bool is_more = last && memchr(".:>", last, 3);
+	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
+
+	if (is_environment(k, t))
+		see_environment(s);
+	if (ab_code_is_remote(k, t, s->x, &s->before, &s->behind))
+		s->is_chain = s->is_net = true;
+	else
+		s->is_net = is_sender(s, t) ||
+			    (is_more && s->is_chain && is_verb(s, t));
+	s->is_chain &= s->is_net || is_more;
+	s->is_open = hands_on(s, t);
+	s->all[level(s)].is_own |= is_header(s, bare(s, t->at, t->len));
+	/* ruby: Net::HTTP.post uri, x */
+	if (k->lang & (AB_RUBY | AB_PERL) && s->is_net && next == ' ')
+		s->all[level(s)].is_net = true;
+}
+
+static void see_token(struct scan *s, const struct ab_token *t)
+{
+	struct span variable;
+	const bool is_string = t->kind == AB_TOKEN_STRING;
+
+	if (t->is_line && !(s->k->lang & (AB_PERL | AB_PHP)))
+		end_line(s, t);
+	if (is_string) {
+		/* perl: get("https://..."); js: require("https").get(...) */
+		s->is_chain = ab_code_is_remote(s->k, t, s->x, &s->before,
+						&s->behind);
+		s->all[level(s)].is_net |= s->is_chain && s->depth;
+		s->all[level(s)].has_chain |= s->is_chain;
+		s->all[level(s)].is_own |=
+			is_header(s, bare(s, t->at, t->len)) && s->depth;
+	}
+	if (names_secret(s, t, &s->before, &s->since, &variable) ||
+	    (is_string && string_has_secret(s, t, &variable)))
+		see_secret(s, variable);
+	if (t->kind == AB_TOKEN_SIGN)
+		see_sign(s, t);
+	else if (t->kind == AB_TOKEN_WORD)
+		see_word(s, t);
+	s->behind = s->before;
+	s->before = *t;
+}
+
+/* --- the program ---------------------------------------------------------- */
+
+/* All addresses that it has are of this machine, or of a host that the
+   variable is named after. */
+static bool goes_home(const struct scan *s)
+{
+	struct ab_lexer x = s->x;
+	bool has_address = false;
+	struct ab_token t;
+
+	ab_lexer_rewind(&x);
+	x.len = s->k->text->len;
+	while (ab_lexer_next(&x, &t)) {
+		const struct ab_word w = { .text = s->k->text->text + t.at,
+					   .len = t.len };
+
+		if (t.kind != AB_TOKEN_STRING ||
+		    !memmem(w.text, w.len < 12 ? w.len : 12, "://", 3))
+			continue;
+		has_address = true;
+		if (!ab_value_is_localhost(&w) &&
+		    !ab_value_is_hosted_for(&w, s->k->text->text + s->found.at,
+					    s->found.end - s->found.at))
+			return false;
+	}
+	return has_address;
+}
+
+/* A program that reads such a variable, and may send something. */
+static bool may_send(struct ab_code *k)
+{
+	const char *s = k->text->text;
+	size_t n = k->text->len;
+
+	if (AB_LIKELY(!memmem(s, n, "env", 3) && !memmem(s, n, "ENV", 3)) ||
+	    !(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PERL | AB_PHP)))
+		return false;
+	return ab_code_fetches(k) || ab_code_has_socket(k) ||
+	       memmem(s, n, "gethostby", 9) || memmem(s, n, "getaddrinfo", 11);
+}
+
+void ab_code_check_sent(struct ab_code *k)
+{
+	struct scan s = { .k = k, .x = k->x, .since = MAX_REACH + 1 };
+	struct ab_token t;
+
+	if (!may_send(k))
+		return;
+	ab_lexer_rewind(&s.x);
+	s.x.len = k->text->len;
+	while (!s.found.end && ab_lexer_next(&s.x, &t))
+		see_token(&s, &t);
+	if (s.found.end && !goes_home(&s))
+		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_CRED,
+			      k->text);
+}
