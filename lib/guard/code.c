@@ -432,7 +432,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_check_env(&k);
 	ab_code_check_writes(&k);
 	ab_code_check_remote(&k);
-	ab_code_check_sent(&k);
+	ab_code_check_flow(&k);
 	if (AB_UNLIKELY(k.has_handed))
 		ab_code_check_handed(&k);
 	if (k.lang == AB_OTHER)

@@ -166,6 +166,7 @@ struct ab_code {
 	uint32_t started_count;
 	bool has_lines; /* it gives some to a shell */
 	bool has_handed; /* of code_handed.c */
+	bool has_removed; /* it has a call that removes all below a name */
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;
@@ -472,9 +473,10 @@ void ab_code_check_remote(struct ab_code *k);
 /* The string is the address of a module. */
 void ab_code_import(struct ab_code *k, const struct ab_token *t);
 
-/* --- code_sent.c --- */
-/* Secrets of its environment that it sends away. */
-void ab_code_check_sent(struct ab_code *k);
+/* --- code_flow.c --- */
+/* Secrets of its environment that it sends away, and what it reads and then
+   takes away with all below it. */
+void ab_code_check_flow(struct ab_code *k);
 
 /* --- code_loose.c --- */
 /* What runs a command or names a file without being a call; a is room. */

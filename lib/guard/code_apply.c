@@ -262,6 +262,7 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	/* from pathlib import Path: what follows is nothing of it */
 	if (!a->is_run && ab_code_is_path_type(k, t))
 		return;
+	k->has_removed |= kind == AB_CALL_REMOVE && a->is_run;
 	a->is_fed = a->is_computed = a->is_fetched = false;
 	a->takes_list = k->lang & (AB_JS | AB_PHP) && takes_list(k, t);
 	a->is_command = kind == AB_CALL_SHELL ? ab_code_is_command(k, t) :
@@ -274,6 +275,8 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
+	k->has_removed |= kind == AB_CALL_SHELL && a->count > 1 &&
+			  ab_word_equals(&a->words[0], "rm");
 	if (ab_code_is_path_type(k, t))
 		kind = ab_code_path_method(k, &behind);
 	if (ab_code_is_path_type(k, t) &&

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Secrets that an inline program has from its environment and sends away: in
- * an address, a body, a field of a call that talks to the network, as it is or
- * by a name that was given what is made of it. A header says who one is, and
- * so does what goes to the host that the variable is named after.
- * Refuses to follow what a call makes of a secret, a key or a signature, and
- * to look at programs that have no connection.
+ * What an inline program does with two things that it has from outside, as they
+ * are or by a name that was given what is made of them. Secrets of its
+ * environment are sent away: in an address, a body, a field of a call that
+ * talks to the network; a header says who one is, and so does what goes to the
+ * host that the variable is named after. What it reads from a file or its stdin
+ * is taken away with all below it.
+ * Refuses to follow what a call makes of a secret, a key or a signature, to
+ * follow parameters, and to look at programs that do neither.
  */
 #include "config.h"
 
@@ -18,13 +20,14 @@
 #define MAX_NAMES 16
 #define MAX_DEPTH 16 /* of brackets; what is deeper belongs to the last */
 #define MAX_TARGET 1024 /* bytes: they are read more than once */
+#define MAX_OPTIONS 8 /* of perl, in front of its program */
 #define MAX_REACH 4  /* tokens: environ . get ( "X" */
 
 struct span {
 	uint32_t at, end;
 };
 
-/* A name, and the variable that it was made of. */
+/* A name, and the variable that it was made of; of what was read: none. */
 struct sent {
 	struct span name, variable;
 };
@@ -37,12 +40,17 @@ struct scan {
 	struct sent names[MAX_NAMES];
 	uint32_t count;
 	struct span found; /* the variable that is sent */
+	bool is_reading;   /* it is about what the program reads */
+	bool is_fed;	   /* and the statement has that */
+	bool is_line;	   /* perl: so has $_ */
+	bool is_removed;   /* ... which is taken away */
 	uint32_t depth;
 	struct {
 		struct span target; /* `x =` of the statement in it */
-		bool is_net;	/* what a call that sends is given */
+		bool is_net;	/* given to what sends, or removes */
 		bool is_body;	/* statements of their own */
 		bool has_chain; /* of a call: is_chain before it */
+		bool is_rm;	/* ... that runs rm(1) */
 		bool is_own;	/* a header */
 		bool is_closed; /* what a call makes of it is another thing */
 	} all[MAX_DEPTH];
@@ -161,6 +169,36 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 	return known;
 }
 
+/* It reads a file or its stdin: open(x), sys.stdin, <F>; or it is a name of
+   what that gave. */
+static bool is_read(const struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"open",	       "stdin",	       "STDIN",	   "input",
+		"ARGF",	       "gets",	       "fileinput", "readFileSync",
+		"readFile",    "createInterface", "read_text", "readlines",
+		"readline",    "load_file",    "fgets",	   "file",
+	};
+	const char *text = s->k->text->text;
+	uint32_t at = t->at + 1;
+
+	if (t->kind == AB_TOKEN_WORD) {
+		if (ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names)) ||
+		    (s->k->lang == AB_RUBY &&
+		     ab_code_is_text(s->k, t, "foreach")) ||
+		    (s->is_line && ab_code_is_text(s->k, t, "$_")))
+			return true;
+		return sign_of(s, &s->before) != '.' && s->count &&
+		       find(s, bare(s, t->at, t->len));
+	}
+	if (s->k->lang != AB_PERL || sign_of(s, t) != '<')
+		return false;
+	while (at < s->x.len && at - t->at < 32 &&
+	       (ab_code_is_letter(text[at]) || text[at] == '$'))
+		at++;
+	return at < s->x.len && text[at] == '>';
+}
+
 /* The same anywhere in a part of the text. */
 static bool has_secret(const struct scan *s, uint32_t at, uint32_t end,
 		       struct span *variable)
@@ -243,6 +281,19 @@ static void add_names(struct scan *s, struct span part, struct span variable)
 	}
 }
 
+/* What is made of it has these names from here on. */
+static void give(struct scan *s, struct span variable)
+{
+	for (uint32_t i = level(s);; i--) {
+		add_names(s, s->all[i].target, variable);
+		s->all[i].target = (struct span){ 0 };
+		/* whatever a call makes of what was read was read */
+		if (!i || s->all[i].is_body ||
+		    (s->all[i].is_closed && !s->is_reading))
+			break;
+	}
+}
+
 static void see_secret(struct scan *s, struct span variable)
 {
 	uint32_t top = level(s);
@@ -251,16 +302,20 @@ static void see_secret(struct scan *s, struct span variable)
 		if (s->all[i].is_own)
 			return;
 	}
-	if (s->all[top].is_net) {
+	if (s->all[top].is_net)
 		s->found = variable;
-		return;
-	}
-	for (uint32_t i = top;; i--) {
-		add_names(s, s->all[i].target, variable);
-		s->all[i].target = (struct span){ 0 };
-		if (!i || s->all[i].is_closed)
-			break;
-	}
+	else
+		give(s, variable);
+}
+
+static void see_read(struct scan *s)
+{
+	s->is_fed = true;
+	s->is_line |= s->k->lang == AB_PERL;
+	if (s->all[level(s)].is_net)
+		s->is_removed = true;
+	else
+		give(s, (struct span){ 0 });
 }
 
 /* const { X_TOKEN } = process.env */
@@ -297,15 +352,17 @@ static bool is_sender(const struct scan *s, const struct ab_token *t)
 static bool hands_on(const struct scan *s, const struct ab_token *t)
 {
 	static const char *const names[] = {
-		"str",	     "encode",	  "decode",    "b64encode", "dumps",
-		"dict",	     "format",	  "join",      "quote",	    "urlencode",
-		"Request",   "stringify", "from",      "concat",    "append",
-		"quote_plus", "getenv",	  "get",       "fetch",	    "push",
-		"update",    "encodeURIComponent",     "toString",  "btoa",
-		"to_json",   "encode_json", "json_encode", "http_build_query",
-		"base64_encode", "encode_base64", "urlencode", "strip", "trim",
-		"encode_www_form", "encode_www_form_component", "strict_encode64",
-		"URI",	     "URL",	  "URLSearchParams", "hexlify", "bytes",
+		"str",		 "encode",	"decode",      "b64encode",
+		"dumps",	 "dict",	"format",      "join",
+		"quote",	 "urlencode",	"Request",     "stringify",
+		"from",		 "concat",	"append",      "quote_plus",
+		"getenv",	 "get",		"fetch",       "push",
+		"update",	 "toString",	"btoa",	       "to_json",
+		"encode_json",	 "json_encode", "strip",       "trim",
+		"base64_encode", "hexlify",	"bytes",       "URI",
+		"encode_base64", "URL",		"encodeURIComponent",
+		"encode_www_form", "URLSearchParams", "strict_encode64",
+		"encode_www_form_component",	"http_build_query",
 	};
 
 	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
@@ -330,7 +387,7 @@ static void end_statement(struct scan *s)
 
 	s->all[top].target = (struct span){ 0 };
 	if (!s->depth || s->all[top].is_body)
-		s->all[top].is_net = s->all[top].is_own = false;
+		s->all[top].is_net = s->all[top].is_own = s->is_fed = false;
 }
 
 static void end_line(struct scan *s, const struct ab_token *t)
@@ -369,6 +426,7 @@ static void open_bracket(struct scan *s, const struct ab_token *t, char ch)
 	s->all[s->depth].target = (struct span){ 0 };
 	s->all[s->depth].is_body = is_new;
 	s->all[s->depth].has_chain = s->is_chain;
+	s->all[s->depth].is_rm = !is_new && s->all[was].is_rm;
 	s->all[s->depth].is_own = !is_new && s->all[was].is_own;
 	s->all[s->depth].is_net = !is_new && (s->all[was].is_net ||
 					      (is_call && s->is_net));
@@ -398,7 +456,8 @@ static void note_target(struct scan *s, const struct ab_token *t)
 	/* f(x=...) names what it is given */
 	if ((next && memchr("=~>", next, 3)) ||
 	    (last && memchr("=!<>", last, 4)) || !t->at ||
-	    (s->depth && !s->all[level(s)].is_body))
+	    (s->depth && !s->all[level(s)].is_body &&
+	     s->k->lang & (AB_PY | AB_RUBY)))
 		return;
 	if (last && memchr(")]}", last, 3))
 		target = s->group;
@@ -406,6 +465,18 @@ static void note_target(struct scan *s, const struct ab_token *t)
 		target = bare(s, name->at, name->len);
 	if (!is_header(s, target) && target.end - target.at <= MAX_TARGET)
 		s->all[level(s)].target = target;
+}
+
+/* lines.forEach(x => ...), (x) => ...: it is called with what was read. */
+static void note_arrow(struct scan *s)
+{
+	if (!s->is_fed)
+		return;
+	if (s->before.kind == AB_TOKEN_WORD)
+		add_name(s, bare(s, s->before.at, s->before.len),
+			 (struct span){ 0 });
+	else if (s->group.end - s->group.at <= MAX_TARGET)
+		add_names(s, s->group, (struct span){ 0 });
 }
 
 static void see_sign(struct scan *s, const struct ab_token *t)
@@ -435,7 +506,10 @@ static void see_sign(struct scan *s, const struct ab_token *t)
 			 is_header(s, bare(s, s->before.at, s->before.len)));
 		break;
 	case '=':
-		note_target(s, t);
+		if (s->x.pos < s->x.len && s->x.text[s->x.pos] == '>')
+			note_arrow(s);
+		else
+			note_target(s, t);
 		break;
 	case '.':
 	case ':':
@@ -449,6 +523,24 @@ static void see_sign(struct scan *s, const struct ab_token *t)
 	s->is_chain = s->is_net = s->is_open = false;
 }
 
+/* for x in, with open(y) as x, { |x| ... }: and what takes away all of it. */
+static void see_reader(struct scan *s, const struct ab_token *t)
+{
+	const struct ab_code *k = s->k;
+	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
+
+	if (s->before.kind == AB_TOKEN_WORD &&
+	    (ab_code_is_text(k, t, "in") || ab_code_is_text(k, t, "of")))
+		s->all[level(s)].target =
+			bare(s, s->before.at, s->before.len);
+	if (s->is_fed && (ab_code_is_text(k, &s->before, "as") ||
+			  sign_of(s, &s->before) == '|'))
+		add_name(s, bare(s, t->at, t->len), (struct span){ 0 });
+	s->is_net = ab_code_call(k, t) == AB_CALL_REMOVE;
+	if (k->lang & (AB_RUBY | AB_PERL) && s->is_net && next == ' ')
+		s->all[level(s)].is_net = true;
+}
+
 static void see_word(struct scan *s, const struct ab_token *t)
 {
 	const struct ab_code *k = s->k;
@@ -456,6 +548,10 @@ static void see_word(struct scan *s, const struct ab_token *t)
 	const bool is_more = last && memchr(".:>", last, 3);
 	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
 
+	if (s->is_reading) {
+		see_reader(s, t);
+		return;
+	}
 	if (is_environment(k, t))
 		see_environment(s);
 	if (ab_code_is_remote(k, t, s->x, &s->before, &s->behind))
@@ -471,25 +567,57 @@ static void see_word(struct scan *s, const struct ab_token *t)
 		s->all[level(s)].is_net = true;
 }
 
-static void see_token(struct scan *s, const struct ab_token *t)
+/* perl: get("https://..."); js: require("https").get(...) */
+static void see_string(struct scan *s, const struct ab_token *t)
 {
-	struct span variable;
-	const bool is_string = t->kind == AB_TOKEN_STRING;
+	const uint32_t top = level(s);
 
-	if (t->is_line && !(s->k->lang & (AB_PERL | AB_PHP)))
-		end_line(s, t);
-	if (is_string) {
-		/* perl: get("https://..."); js: require("https").get(...) */
-		s->is_chain = ab_code_is_remote(s->k, t, s->x, &s->before,
-						&s->behind);
-		s->all[level(s)].is_net |= s->is_chain && s->depth;
-		s->all[level(s)].has_chain |= s->is_chain;
-		s->all[level(s)].is_own |=
-			is_header(s, bare(s, t->at, t->len)) && s->depth;
+	s->is_chain = ab_code_is_remote(s->k, t, s->x, &s->before, &s->behind);
+	s->all[top].is_net |= s->is_chain && s->depth;
+	s->all[top].has_chain |= s->is_chain;
+	s->all[top].is_own |= is_header(s, bare(s, t->at, t->len)) && s->depth;
+}
+
+/* run(["rm", "-rf", x]), execFile("rm", ["-rf", x]) */
+static void see_words(struct scan *s, const struct ab_token *t)
+{
+	const char *text = s->k->text->text + t->at;
+	const char last = sign_of(s, &s->before);
+	const uint32_t top = level(s);
+
+	if (last && memchr("([", last, 2) && t->len == 2 &&
+	    !memcmp(text, "rm", 2))
+		s->all[top].is_rm = true;
+	else if (s->all[top].is_rm && t->len > 1 && *text == '-' &&
+		 t->len < 32 &&
+		 (memchr(text, 'r', t->len) || memchr(text, 'R', t->len)))
+		s->all[top].is_net = true;
+}
+
+static void look_for(struct scan *s, const struct ab_token *t)
+{
+	const bool is_string = t->kind == AB_TOKEN_STRING;
+	struct span variable;
+
+	if (s->is_reading) {
+		if (is_string)
+			see_words(s, t);
+		if (is_read(s, t))
+			see_read(s);
+		return;
 	}
+	if (is_string)
+		see_string(s, t);
 	if (names_secret(s, t, &s->before, &s->since, &variable) ||
 	    (is_string && string_has_secret(s, t, &variable)))
 		see_secret(s, variable);
+}
+
+static void see_token(struct scan *s, const struct ab_token *t)
+{
+	if (t->is_line && !(s->k->lang & (AB_PERL | AB_PHP)))
+		end_line(s, t);
+	look_for(s, t);
 	if (t->kind == AB_TOKEN_SIGN)
 		see_sign(s, t);
 	else if (t->kind == AB_TOKEN_WORD)
@@ -539,17 +667,75 @@ static bool may_send(struct ab_code *k)
 	       memmem(s, n, "gethostby", 9) || memmem(s, n, "getaddrinfo", 11);
 }
 
-void ab_code_check_sent(struct ab_code *k)
+static void go_through(struct scan *s)
 {
-	struct scan s = { .k = k, .x = k->x, .since = MAX_REACH + 1 };
 	struct ab_token t;
 
+	ab_lexer_rewind(&s->x);
+	s->x.len = s->k->text->len;
+	while (!s->found.end && !s->is_removed && ab_lexer_next(&s->x, &t))
+		see_token(s, &t);
+}
+
+/* perl -n, -pe: $_ is a line of what it reads. */
+static bool has_lines(const struct ab_code *k)
+{
+	const struct ab_use *use = k->use;
+
+	for (uint32_t i = 1; use && k->lang == AB_PERL && i < use->count &&
+			     i < MAX_OPTIONS; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len < 2 || *w->text != '-')
+			continue;
+		for (uint32_t at = 1; at < w->len &&
+				      !memchr("eEMmI-", w->text[at], 6); at++) {
+			if (memchr("np", w->text[at], 2))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* js: rmSync(x, {recursive: true}), and not rmSync(x) alone. */
+static bool removes_trees(const struct ab_code *k)
+{
+	const char *s = k->text->text;
+	const size_t n = k->text->len;
+
+	return k->lang != AB_JS || memmem(s, n, "recursive", 9) ||
+	       !(memmem(s, n, "rmSync(", 7) || memmem(s, n, ".rm(", 4));
+}
+
+/* It has calls that take away something with all below it. */
+static void check_removed(struct ab_code *k)
+{
+	struct scan s = { .k = k, .x = k->x, .is_reading = true,
+			  .is_line = has_lines(k) }, again;
+	struct ab_word w = { .text = "", .span = k->text->span };
+
+	go_through(&s);
+	/* python: [f(x) for x in y] says behind it what x is */
+	again = (struct scan){ .k = k, .x = k->x, .is_reading = true,
+			       .count = s.count };
+	memcpy(again.names, s.names, sizeof(s.names));
+	if (!s.is_removed && s.count && k->lang == AB_PY)
+		go_through(&again);
+	if (!s.is_removed && !again.is_removed)
+		return;
+	ab_code_hole(k, &w);
+	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
+}
+
+void ab_code_check_flow(struct ab_code *k)
+{
+	struct scan s = { .k = k, .x = k->x, .since = MAX_REACH + 1 };
+
+	if (AB_UNLIKELY(k->has_removed) && removes_trees(k))
+		check_removed(k);
 	if (!may_send(k))
 		return;
-	ab_lexer_rewind(&s.x);
-	s.x.len = k->text->len;
-	while (!s.found.end && ab_lexer_next(&s.x, &t))
-		see_token(&s, &t);
+	go_through(&s);
 	if (s.found.end && !goes_home(&s))
 		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_CRED,
 			      k->text);
