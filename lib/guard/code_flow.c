@@ -4,8 +4,8 @@
  * are or by a name that was given what is made of them. Secrets of its
  * environment are sent away: in an address, a body, a field of a call that
  * talks to the network; a header says who one is, and so does what goes to the
- * host that the variable is named after. What it reads from a file or its stdin
- * is taken away with all below it.
+ * host that the variable is named after. What it reads from a file is sent as a
+ * body, or, of a file or its stdin, is taken away with all below it.
  * Refuses to follow what a call makes of a secret, a key or a signature, to
  * follow parameters, and to look at programs that do neither.
  */
@@ -35,15 +35,16 @@ struct sent {
 struct scan {
 	struct ab_code *k;
 	struct ab_lexer x; /* behind the token at hand */
-	struct ab_token before, behind;
+	struct ab_token before, behind, last; /* the last tokens, backwards */
 	uint32_t since;	   /* tokens behind the name of the environment */
 	struct sent names[MAX_NAMES];
 	uint32_t count;
 	struct span found; /* the variable that is sent */
 	bool is_reading;   /* it is about what the program reads */
+	bool is_sending;   /* ... and sends; otherwise it removes that */
 	bool is_fed;	   /* and the statement has that */
 	bool is_line;	   /* perl: so has $_ */
-	bool is_removed;   /* ... which is taken away */
+	bool is_given;	   /* ... which is sent or removed */
 	uint32_t depth;
 	struct {
 		struct span target; /* `x =` of the statement in it */
@@ -52,6 +53,7 @@ struct scan {
 		bool has_chain; /* of a call: is_chain before it */
 		bool is_rm;	/* ... that runs rm(1) */
 		bool is_own;	/* a header */
+		bool is_payload; /* files=, body: */
 		bool is_closed; /* what a call makes of it is another thing */
 	} all[MAX_DEPTH];
 	bool is_chain; /* requests.x.y, c.x: of the network */
@@ -84,13 +86,15 @@ static struct span bare(const struct scan *s, uint32_t at, uint32_t len)
 static bool is_header(const struct scan *s, struct span name)
 {
 	static const char *const parts[] = { "header", "auth", "cookie",
-					     "bearer", "netrc" };
+					     "bearer", "netrc", "json" };
+	/* what is written for a request, and no file */
+	const size_t count = AB_ARRAY_LEN(parts) - !s->is_reading;
 
 	if (name.end - name.at > 32 ||
 	    memchr(s->k->text->text + name.at, '/', name.end - name.at))
 		return false;
 	for (uint32_t i = name.at; i < name.end; i++) {
-		for (size_t p = 0; p < AB_ARRAY_LEN(parts); p++) {
+		for (size_t p = 0; p < count; p++) {
 			size_t n = strlen(parts[p]);
 
 			if (name.end - i >= n &&
@@ -169,6 +173,23 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 	return known;
 }
 
+/* open(x), File.read(x): a file, and nothing that is typed or fetched. */
+static bool is_file(const struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = { "readFileSync", "readFile",
+					     "read_text",    "read_bytes",
+					     "openAsBlob",   "createReadStream",
+					     "binread" };
+
+	if (ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names)))
+		return true;
+	if (ab_code_is_text(s->k, &s->behind, "File"))
+		return ab_code_is_text(s->k, t, "read") ||
+		       ab_code_is_text(s->k, t, "open");
+	return s->k->lang == AB_PY && sign_of(s, &s->before) != '.' &&
+	       ab_code_is_text(s->k, t, "open");
+}
+
 /* It reads a file or its stdin: open(x), sys.stdin, <F>; or it is a name of
    what that gave. */
 static bool is_read(const struct scan *s, const struct ab_token *t)
@@ -182,8 +203,12 @@ static bool is_read(const struct scan *s, const struct ab_token *t)
 	const char *text = s->k->text->text;
 	uint32_t at = t->at + 1;
 
+	if (s->is_sending && is_file(s, t))
+		return true;
 	if (t->kind == AB_TOKEN_WORD) {
-		if (ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names)) ||
+		if ((!s->is_sending &&
+		     ab_code_is_one_of(s->k, t, names,
+				       AB_ARRAY_LEN(names))) ||
 		    (s->k->lang == AB_RUBY &&
 		     ab_code_is_text(s->k, t, "foreach")) ||
 		    (s->is_line && ab_code_is_text(s->k, t, "$_")))
@@ -191,7 +216,7 @@ static bool is_read(const struct scan *s, const struct ab_token *t)
 		return sign_of(s, &s->before) != '.' && s->count &&
 		       find(s, bare(s, t->at, t->len));
 	}
-	if (s->k->lang != AB_PERL || sign_of(s, t) != '<')
+	if (s->k->lang != AB_PERL || s->is_sending || sign_of(s, t) != '<')
 		return false;
 	while (at < s->x.len && at - t->at < 32 &&
 	       (ab_code_is_letter(text[at]) || text[at] == '$'))
@@ -310,10 +335,14 @@ static void see_secret(struct scan *s, struct span variable)
 
 static void see_read(struct scan *s)
 {
+	const uint32_t top = level(s);
+
 	s->is_fed = true;
-	s->is_line |= s->k->lang == AB_PERL;
-	if (s->all[level(s)].is_net)
-		s->is_removed = true;
+	s->is_line |= s->k->lang == AB_PERL && !s->is_sending;
+	if (s->all[top].is_own)
+		return;
+	if (s->all[top].is_net)
+		s->is_given |= !s->is_sending || s->all[top].is_payload;
 	else
 		give(s, (struct span){ 0 });
 }
@@ -342,6 +371,10 @@ static bool is_sender(const struct scan *s, const struct ab_token *t)
 		"gethostbyname_ex", "getaddrinfo",   "resolve4",
 		"resolveTxt",	    "curl_setopt",   "file_get_contents",
 	};
+
+	/* urllib.request.Request(u, data=x) is what urlopen() sends */
+	if (ab_code_is_text(s->k, t, "Request"))
+		return s->k->lang == AB_PY;
 
 	if (ab_code_is_text(s->k, t, "send"))
 		return s->k->lang & (AB_PY | AB_PERL);
@@ -387,7 +420,8 @@ static void end_statement(struct scan *s)
 
 	s->all[top].target = (struct span){ 0 };
 	if (!s->depth || s->all[top].is_body)
-		s->all[top].is_net = s->all[top].is_own = s->is_fed = false;
+		s->all[top].is_net = s->all[top].is_own = s->is_fed =
+			s->all[top].is_payload = false;
 }
 
 static void end_line(struct scan *s, const struct ab_token *t)
@@ -410,6 +444,16 @@ static bool is_body(const struct scan *s, const struct ab_token *t)
 	return last && memchr(")>", last, 2);
 }
 
+/* form.append(x): it has x from there on. */
+static bool is_addition(const struct scan *s)
+{
+	static const char *const names[] = { "append", "set", "push", "update",
+					     "add" };
+
+	return sign_of(s, &s->behind) == '.' && s->last.kind == AB_TOKEN_WORD &&
+	       ab_code_is_one_of(s->k, &s->before, names, AB_ARRAY_LEN(names));
+}
+
 static void open_bracket(struct scan *s, const struct ab_token *t, char ch)
 {
 	const uint32_t was = level(s);
@@ -418,6 +462,8 @@ static void open_bracket(struct scan *s, const struct ab_token *t, char ch)
 	const bool is_call = ch == '(' && (s->before.kind == AB_TOKEN_WORD ||
 					   (last && memchr(")]", last, 2)));
 
+	if (is_call && is_addition(s) && !s->all[was].target.end)
+		s->all[was].target = bare(s, s->last.at, s->last.len);
 	s->depth++;
 	if (s->depth >= MAX_DEPTH)
 		return;
@@ -426,6 +472,7 @@ static void open_bracket(struct scan *s, const struct ab_token *t, char ch)
 	s->all[s->depth].target = (struct span){ 0 };
 	s->all[s->depth].is_body = is_new;
 	s->all[s->depth].has_chain = s->is_chain;
+	s->all[s->depth].is_payload = !is_new && s->all[was].is_payload;
 	s->all[s->depth].is_rm = !is_new && s->all[was].is_rm;
 	s->all[s->depth].is_own = !is_new && s->all[was].is_own;
 	s->all[s->depth].is_net = !is_new && (s->all[was].is_net ||
@@ -500,6 +547,8 @@ static void see_sign(struct scan *s, const struct ab_token *t)
 		break;
 	case ',':
 		/* set("Authorization", x) */
+		s->all[top].is_payload =
+			s->depth && top && s->all[top - 1].is_payload;
 		s->all[top].is_own =
 			(s->depth && top && s->all[top - 1].is_own) ||
 			(s->before.kind == AB_TOKEN_STRING &&
@@ -523,6 +572,15 @@ static void see_sign(struct scan *s, const struct ab_token *t)
 	s->is_chain = s->is_net = s->is_open = false;
 }
 
+/* What of a request is the file that it sends. */
+static bool is_payload(const struct scan *s, const struct ab_token *t)
+{
+	static const char *const names[] = { "files", "data", "content",
+					     "body",  "file", "form" };
+
+	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
+}
+
 /* for x in, with open(y) as x, { |x| ... }: and what takes away all of it. */
 static void see_reader(struct scan *s, const struct ab_token *t)
 {
@@ -536,6 +594,9 @@ static void see_reader(struct scan *s, const struct ab_token *t)
 	if (s->is_fed && (ab_code_is_text(k, &s->before, "as") ||
 			  sign_of(s, &s->before) == '|'))
 		add_name(s, bare(s, t->at, t->len), (struct span){ 0 });
+	s->all[level(s)].is_payload |= is_payload(s, t);
+	if (s->is_sending)
+		return;
 	s->is_net = ab_code_call(k, t) == AB_CALL_REMOVE;
 	if (k->lang & (AB_RUBY | AB_PERL) && s->is_net && next == ' ')
 		s->all[level(s)].is_net = true;
@@ -548,10 +609,10 @@ static void see_word(struct scan *s, const struct ab_token *t)
 	const bool is_more = last && memchr(".:>", last, 3);
 	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
 
-	if (s->is_reading) {
+	if (s->is_reading)
 		see_reader(s, t);
+	if (s->is_reading && !s->is_sending)
 		return;
-	}
 	if (is_environment(k, t))
 		see_environment(s);
 	if (ab_code_is_remote(k, t, s->x, &s->before, &s->behind))
@@ -599,15 +660,17 @@ static void look_for(struct scan *s, const struct ab_token *t)
 	const bool is_string = t->kind == AB_TOKEN_STRING;
 	struct span variable;
 
+	if (is_string && s->is_reading && !s->is_sending)
+		see_words(s, t);
+	else if (is_string)
+		see_string(s, t);
 	if (s->is_reading) {
-		if (is_string)
-			see_words(s, t);
+		s->all[level(s)].is_payload |=
+			is_string && is_payload(s, t);
 		if (is_read(s, t))
 			see_read(s);
 		return;
 	}
-	if (is_string)
-		see_string(s, t);
 	if (names_secret(s, t, &s->before, &s->since, &variable) ||
 	    (is_string && string_has_secret(s, t, &variable)))
 		see_secret(s, variable);
@@ -622,6 +685,7 @@ static void see_token(struct scan *s, const struct ab_token *t)
 		see_sign(s, t);
 	else if (t->kind == AB_TOKEN_WORD)
 		see_word(s, t);
+	s->last = s->behind;
 	s->behind = s->before;
 	s->before = *t;
 }
@@ -654,6 +718,25 @@ static bool goes_home(const struct scan *s)
 	return has_address;
 }
 
+static bool may_talk(struct ab_code *k)
+{
+	return ab_code_fetches(k) || ab_code_has_socket(k);
+}
+
+/* It may read a file and ask something of the network, by a call that is not
+   all that it does. */
+static bool may_upload(struct ab_code *k)
+{
+	const char *s = k->text->text;
+	size_t n = k->text->len;
+
+	return k->lang & (AB_PY | AB_JS | AB_RUBY) &&
+	       (memmem(s, n, "open(", 5) || memmem(s, n, "read", 4)) &&
+	       (memmem(s, n, "post", 4) || memmem(s, n, "put", 3) ||
+		memmem(s, n, "POST", 4) || memmem(s, n, "PUT", 3)) &&
+	       may_talk(k);
+}
+
 /* A program that reads such a variable, and may send something. */
 static bool may_send(struct ab_code *k)
 {
@@ -663,7 +746,7 @@ static bool may_send(struct ab_code *k)
 	if (AB_LIKELY(!memmem(s, n, "env", 3) && !memmem(s, n, "ENV", 3)) ||
 	    !(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PERL | AB_PHP)))
 		return false;
-	return ab_code_fetches(k) || ab_code_has_socket(k) ||
+	return may_talk(k) ||
 	       memmem(s, n, "gethostby", 9) || memmem(s, n, "getaddrinfo", 11);
 }
 
@@ -673,7 +756,7 @@ static void go_through(struct scan *s)
 
 	ab_lexer_rewind(&s->x);
 	s->x.len = s->k->text->len;
-	while (!s->found.end && !s->is_removed && ab_lexer_next(&s->x, &t))
+	while (!s->found.end && !s->is_given && ab_lexer_next(&s->x, &t))
 		see_token(s, &t);
 }
 
@@ -719,12 +802,24 @@ static void check_removed(struct ab_code *k)
 	again = (struct scan){ .k = k, .x = k->x, .is_reading = true,
 			       .count = s.count };
 	memcpy(again.names, s.names, sizeof(s.names));
-	if (!s.is_removed && s.count && k->lang == AB_PY)
+	if (!s.is_given && s.count && k->lang == AB_PY)
 		go_through(&again);
-	if (!s.is_removed && !again.is_removed)
+	if (!s.is_given && !again.is_given)
 		return;
 	ab_code_hole(k, &w);
 	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
+}
+
+/* with open(x) as f: post(u, files={"f": f}) */
+static void check_uploaded(struct ab_code *k)
+{
+	struct scan s = { .k = k, .x = k->x, .is_reading = true,
+			  .is_sending = true };
+
+	go_through(&s);
+	if (s.is_given && !goes_home(&s))
+		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_DATA,
+			      k->text);
 }
 
 void ab_code_check_flow(struct ab_code *k)
@@ -733,6 +828,8 @@ void ab_code_check_flow(struct ab_code *k)
 
 	if (AB_UNLIKELY(k->has_removed) && removes_trees(k))
 		check_removed(k);
+	if (AB_UNLIKELY(may_upload(k)))
+		check_uploaded(k);
 	if (!may_send(k))
 		return;
 	go_through(&s);
