@@ -210,7 +210,7 @@ static void judge_compared(struct ab_git_walk *walk, size_t word)
 	if (where == WHERE_OUTSIDE)
 		ab_git_found_word(walk, GIT_READS_OUT, word);
 	else if (where == WHERE_UNKNOWN &&
-		 (walk->has_dashes || !ab_git_is_name(walk, w)))
+		 (walk->has_dashes || !ab_git_is_revision(walk, w)))
 		walk->unsure = word;
 }
 

@@ -113,6 +113,9 @@ bool ab_git_is_range(const struct ab_word *word);
 bool ab_git_may_be_option(const struct ab_word *word);
 /* $(git rev-parse HEAD) and nothing beside it. */
 bool ab_git_is_name(const struct ab_git_walk *walk, const struct ab_word *word);
+/* ... or with what git takes behind a revision: "$x~1", "$x..$y". */
+bool ab_git_is_revision(const struct ab_git_walk *walk,
+			const struct ab_word *word);
 const struct ab_hole *ab_git_hole_at(const struct ab_word *word, size_t at);
 bool ab_git_is_absolute_hole(const struct ab_hole *hole);
 

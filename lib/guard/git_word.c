@@ -137,6 +137,20 @@ bool ab_git_is_name(const struct ab_git_walk *walk, const struct ab_word *word)
 	       ab_git_is_told(walk, word);
 }
 
+bool ab_git_is_revision(const struct ab_git_walk *walk,
+			const struct ab_word *word)
+{
+	if (ab_git_is_name(walk, word))
+		return true;
+	/* no name has a slash in front, so neither has what is behind it */
+	if (!ab_git_is_range(word) || memchr(word->text, '/', word->len))
+		return false;
+	for (uint32_t i = 0; i < word->hole_count; i++)
+		if (!is_told(walk, &word->holes[i]))
+			return false;
+	return true;
+}
+
 bool ab_git_may_split(const struct ab_word *word)
 {
 	for (uint32_t i = 0; i < word->hole_count; i++)
