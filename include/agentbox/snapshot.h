@@ -176,14 +176,15 @@ AGENTBOX_API int32_t agentbox_snapshot_copy(
 /*
  * The next generation of a snapshot, from the same tree: AGENTBOX_EDENIED
  * when `source_fd` is another directory than the record names, AGENTBOX_EINVAL
- * when it has been moved into the snapshot. What did not
- * change (inode, ctime, size, mtime) is taken over from the generation
- * before; nothing changed: no new generation. The new one takes the name in
- * one rename (renameat2(2), RENAME_EXCHANGE). The generation before stays for
- * who holds a directory of it; the refresh after removes it and empties its
- * files, so that a scrub misses nothing. NULL options: those of the
- * record. AGENTBOX_ENOTFOUND: no snapshot has this name. AGENTBOX_EBUSY:
- * another job is at it.
+ * when it has been moved into the snapshot. AGENTBOX_EDENIED, too, when the
+ * record is another user's or others may write it: it could name any source.
+ * What did not change (inode, ctime, size, mtime) is taken over from the
+ * generation before; nothing changed: no new generation. The new one takes
+ * the name in one rename (renameat2(2), RENAME_EXCHANGE). The generation
+ * before stays for who holds a directory of it; the refresh after removes it
+ * and empties its files, so that a scrub misses nothing. NULL options: those
+ * of the record. AGENTBOX_ENOTFOUND: no snapshot has this name.
+ * AGENTBOX_EBUSY: another job is at it.
  */
 AGENTBOX_API int32_t agentbox_snapshot_refresh(
 	agentbox_context *context, int32_t source_fd, int32_t dest_fd,

@@ -142,6 +142,7 @@ int32_t agentbox_snapshot_refresh(agentbox_context *context,
 				  agentbox_error **err)
 {
 	ab_autofree char *text = NULL, *source = NULL;
+	ab_auto(agentbox_error) *why = NULL;
 	ab_record record;
 	ab_snapshot_job j = { .job = AB_COPY_MAKE,
 			      .flags = AB_COPY_REPLACE | AB_COPY_KEEP_OLD,
@@ -153,10 +154,10 @@ int32_t agentbox_snapshot_refresh(agentbox_context *context,
 		rc = check_apart(source_fd, dest_fd, name, err);
 	if (rc < 0)
 		return rc;
-	rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
-				     options ? NULL : err);
-	if (rc < 0 && !options)
-		return rc;
+	rc = ab_snapshot_read_record(dest_fd, name, AB_RECORD_FOLLOW, &text,
+				     &record, &why);
+	if (rc < 0 && (!options || rc == AGENTBOX_EDENIED))
+		return ab_error_move(err, &why);
 	/* without a record that can be read everything is read anew */
 	if (rc == 0) {
 		source = ab_memdup0(record.source_name,

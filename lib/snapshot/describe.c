@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the record of a snapshot says, for the host. The record lies in a
- * directory that others may write to: it is believed only whole.
+ * directory that others may write to: it is believed only whole, and what it
+ * says is done only where nobody else can have written it. Its checksum, which
+ * has no key, tells of a record that is broken and of none that is forged.
  */
 #include "config.h"
 
@@ -88,8 +90,15 @@ static json_t *describe(const ab_record *r)
 			 "admitted", (json_int_t)r->tail.admitted);
 }
 
+/* A record that somebody else could have written says what he likes. */
+static bool is_ours(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 static int32_t slurp(int dest_fd, const char *file, const char *name,
-		     char **text, size_t *n, agentbox_error **err)
+		     enum ab_record_use use, char **text, size_t *n,
+		     agentbox_error **err)
 {
 	struct stat st;
 
@@ -102,6 +111,12 @@ static int32_t slurp(int dest_fd, const char *file, const char *name,
 	if (!S_ISREG(st.st_mode))
 		return ab_error_set(err, AGENTBOX_ETAMPERED, name,
 				    "the record of '%s' is no file", name);
+	if (use == AB_RECORD_FOLLOW && !is_ours(&st))
+		return ab_error_set(err, AGENTBOX_EDENIED, name,
+				    "the record of snapshot '%s' belongs to "
+				    "uid %u, or others may write it: it could "
+				    "name any source; refresh it as its owner, "
+				    "or make it anew", name, st.st_uid);
 	int r = ab_fd_slurp(fd, MAX_RECORD, text, n);
 	return r < 0 ? ab_error_sys(err, -r, name,
 				    "cannot read the record of '%s'", name) :
@@ -110,10 +125,11 @@ static int32_t slurp(int dest_fd, const char *file, const char *name,
 
 /* `name` is what it is called in errors. */
 static int32_t read_file(int dirfd, const char *file, const char *name,
-			 char **text, ab_record *record, agentbox_error **err)
+			 enum ab_record_use use, char **text,
+			 ab_record *record, agentbox_error **err)
 {
 	size_t n = 0;
-	int32_t rc = slurp(dirfd, file, name, text, &n, err);
+	int32_t rc = slurp(dirfd, file, name, use, text, &n, err);
 
 	if (rc < 0)
 		return rc;
@@ -129,7 +145,8 @@ static int32_t read_file(int dirfd, const char *file, const char *name,
 	return 0;
 }
 
-int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
+int32_t ab_snapshot_read_record(int dest_fd, const char *name,
+				enum ab_record_use use, char **text,
 				ab_record *record, agentbox_error **err)
 {
 	char file[AB_SNAPSHOT_RECORD_SIZE];
@@ -138,7 +155,7 @@ int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
 	if (rc < 0)
 		return rc;
 	ab_snapshot_record_name(name, file);
-	return read_file(dest_fd, file, name, text, record, err);
+	return read_file(dest_fd, file, name, use, text, record, err);
 }
 
 int32_t ab_snapshot_read_choice(int dirfd, const char *file, char **text,
@@ -146,7 +163,8 @@ int32_t ab_snapshot_read_choice(int dirfd, const char *file, char **text,
 				agentbox_error **err)
 {
 	ab_record record;
-	int32_t rc = read_file(dirfd, file, file, text, &record, err);
+	int32_t rc = read_file(dirfd, file, file, AB_RECORD_FOLLOW, text,
+			       &record, err);
 
 	if (rc < 0)
 		return rc;
@@ -163,8 +181,8 @@ int32_t agentbox_snapshot_describe(int32_t dest_fd, const char *name,
 
 	if (!json)
 		return ab_error_set(err, AGENTBOX_EINVAL, "", "json is NULL");
-	int32_t rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
-					     err);
+	int32_t rc = ab_snapshot_read_record(dest_fd, name, AB_RECORD_TELL,
+					     &text, &record, err);
 	if (rc < 0)
 		return rc;
 	ab_auto(json_t) *v = describe(&record);

@@ -37,8 +37,16 @@ struct agentbox_snapshot_options {
 	agentbox_audit *audit; /* a reference, or NULL */
 };
 
+enum ab_record_use {
+	AB_RECORD_TELL,	  /* what it says, to whoever asks */
+	/* the host will do as it says: AGENTBOX_EDENIED where another user
+	   could have written it */
+	AB_RECORD_FOLLOW
+};
+
 /* The record of a plain snapshot; *record points into *text, owned. */
-int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
+int32_t ab_snapshot_read_record(int dest_fd, const char *name,
+				enum ab_record_use use, char **text,
 				ab_record *record, agentbox_error **err);
 /*
  * The repository of the plan, if it has one: the fd (owned), and what the

@@ -112,14 +112,20 @@ static void read_boot(uint8_t boot[AB_RECORD_BOOT_SIZE])
 				  (uint8_t)text[i]);
 }
 
-/* Does the record tell of this source, this tree, these options? */
+/*
+ * Does the record tell of this source, this tree, these options? One that
+ * somebody else could have written tells nothing.
+ */
 static bool is_usable(const supervision *s)
 {
 	const copy_job *job = s->job;
 	const ab_record *old = &job->old;
-	struct stat source, tree;
+	struct stat record, source, tree;
 
-	return fstat(job->source_fd, &source) == 0 &&
+	return fstat(s->old_record_fd, &record) == 0 &&
+	       record.st_uid == geteuid() &&
+	       !(record.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       fstat(job->source_fd, &source) == 0 &&
 	       fstat(s->old_tree_fd, &tree) == 0 &&
 	       old->head.source_dev == source.st_dev &&
 	       old->head.source_ino == source.st_ino &&

@@ -395,6 +395,33 @@ static void a_record_of_another_tree_is_not_used(void)
 	      (unsigned long long)end.done.linked);
 }
 
+/* Nor one that another user could have written. */
+static void a_record_that_others_may_write_is_not_used(void)
+{
+	copy_end end;
+
+	GOOD(copy_make(0));
+	REQUIRE(chmod(RECORD, 0620) == 0, "chmod");
+	host_write(ws_path("new.c"), "int n;\n");
+	end = copy_make(AB_COPY_REPLACE);
+	GOOD(end);
+	CHECK(end.done.linked == 0 && end.done.copied == 4, "%llu linked",
+	      (unsigned long long)end.done.linked);
+	host_write(ws_path("new.c"), "int n, o;\n");
+	end = copy_make(AB_COPY_REPLACE);
+	GOOD(end);
+	CHECK(end.done.linked == 3, "%llu linked of its own",
+	      (unsigned long long)end.done.linked);
+	if (geteuid() != 0)
+		return;
+	REQUIRE(chown(RECORD, 54321, 54321) == 0, "chown");
+	host_write(ws_path("new.c"), "int n, o, p;\n");
+	end = copy_make(AB_COPY_REPLACE);
+	GOOD(end);
+	CHECK(end.done.linked == 0, "%llu linked of another user's",
+	      (unsigned long long)end.done.linked);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
@@ -412,6 +439,7 @@ int main(int argc, char **argv)
 		CASE(a_first_snapshot_takes_no_record_away),
 		CASE(a_refresh_needs_the_record_it_began_with),
 		CASE(a_record_of_another_tree_is_not_used),
+		CASE(a_record_that_others_may_write_is_not_used),
 		CASES_END
 	};
 

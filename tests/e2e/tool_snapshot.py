@@ -4,11 +4,13 @@
 
 import ctypes
 import errno
+import hashlib
 import io
 import json
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import tarfile
 import time
@@ -202,6 +204,46 @@ def a_refresh_remembers_its_options():
     status(tool("snapshot", "refresh", DST), 0)
     expect("new.c" in files(DST) and "x.bin" not in files(DST), files(DST))
     says(status(tool("snapshot", "refresh", DST), 0), "unchanged")
+
+
+def forge(path, old, new):
+    """Say another source in a record, with a checksum that is right."""
+    with open(path, "rb") as f:
+        text = f.read()[:-32]
+    expect(len(old) == len(new) and text.count(old) == 1, old)
+    text = text.replace(old, new)
+    with open(path, "wb") as f:
+        f.write(text + hashlib.sha256(text).digest())
+
+
+@test
+def a_record_that_others_may_write_names_no_source():
+    tree()
+    record = os.path.join(TOP, ".dst.agentbox")
+    other = SRC[:-1] + "x"
+    shutil.rmtree(other, ignore_errors=True)
+    write(other + "/private.txt", "plain\n")
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    forge(record, SRC.encode(), other.encode())
+    forge(record, struct.pack("<Q", os.stat(SRC).st_ino),
+          struct.pack("<Q", os.stat(other).st_ino))
+    os.chmod(record, 0o622)
+    for more in ([], ["--content", "off"]):
+        says(status(tool("snapshot", "refresh", *more, DST), 5),
+             "others may write it", "make it anew")
+    os.chmod(record, 0o600)
+    if os.geteuid() == 0:
+        os.chown(record, 12345, 12345)
+        says(status(tool("snapshot", "refresh", DST), 5),
+             "belongs to uid 12345")
+        # who only asks is told
+        status(tool("snapshot", "verify", DST), 0)
+        os.chown(record, 0, 0)
+    expect(not os.path.exists(DST + "/private.txt"), files(DST))
+    # whose record it is may say what he likes in it
+    status(tool("snapshot", "refresh", DST), 0)
+    expect(os.path.exists(DST + "/private.txt"), files(DST))
+    shutil.rmtree(other)
 
 
 @test
