@@ -32,236 +32,10 @@ static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 	return run('b', p, hi, 32);
 }
 
-const uint8_t *ab_content_next_element(const ab_content_window *w,
-				       const uint8_t *p)
-{
-	static const char *const ends[] = { "</name>", "</key>" };
-	static const char *const begins[] = { "<value>", "<string>" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
-		const uint8_t *q = p + strlen(ends[i]);
-
-		if (!ab_content_at(w, p, ends[i], true))
-			continue;
-		q = run('s', q, w->hi, 64);
-		if (ab_content_at(w, q, begins[i], true))
-			return q + strlen(begins[i]);
-	}
-	return NULL;
-}
-
-/* A quote at p, perhaps escaped: what ends the value, and the value. */
-static const uint8_t *open_quote(const uint8_t *p, const uint8_t *hi,
-				 uint8_t *quote)
-{
-	*quote = 0;
-	if (hi - p > 1 && *p == '\\' && ab_content_class('Q', p[1])) {
-		*quote = '\\';
-		return p + 2;
-	}
-	if (p < hi && ab_content_class('Q', *p))
-		*quote = *p++;
-	return p;
-}
-
-/* The same, with what languages have before a string or around it. */
-static const uint8_t *open_string(const ab_content_window *w,
-				  const uint8_t *p, uint8_t *quote)
-{
-	static const char *const fronts[] = {
-		"@",	   "b",		   "r",	     "u",     "L",
-		"[]byte(", "Buffer.from(", "bytes(", "new(",  "String(",
-		"b(",	   "SecretStr(",   "Secret(", "Fernet(", "Fernet(b",
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
-		const uint8_t *end = p + strlen(fronts[i]);
-
-		if (ab_content_at(w, p, fronts[i], false) && end < w->hi &&
-		    ab_content_class('Q', *end))
-			return open_quote(end, w->hi, quote);
-	}
-	if (p < w->hi && *p == '`') {
-		*quote = *p;
-		return p + 1;
-	}
-	return open_quote(p, w->hi, quote);
-}
-
-/*
- * The string behind a declaration's type, which stands between ':' or a blank
- * and '=': name: &'static str = "v", name: String? = "v", name string = "v".
- */
-static const uint8_t *typed(const ab_content_window *w, const uint8_t *p,
-			    uint8_t *quote)
-{
-	const uint8_t *end = p;
-
-	while (end < w->hi && end - p < 32 &&
-	       (ab_content_class('.', *end) || is_one_of("&'?<>[] *", *end)) &&
-	       *end != '=')
-		end++;
-	/* in base64 nothing is before the '=', and a string is no type */
-	if (end == w->hi || *end != '=' || end == p || end[-1] != ' ' ||
-	    is_one_of("'", *blanks(p, end)))
-		return NULL;
-	p = open_string(w, blanks(end + 1, w->hi), quote);
-	return *quote ? p : NULL;
-}
-
-/*
- * The value behind a name: of "name: v", name := "v", "name" => "v",
- * ["name"] = "v", #define name "v", f("name", "v"), name("v"),
- * <name>v</name>, <x key="name">v</x>, name" value="v" and name: T = "v".
- * *quote is what has to end it; 0: the line's end.
- */
-static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
+static const uint8_t *assigned(const ab_content_window *w, const uint8_t *end,
 			       uint8_t *quote)
 {
-	const uint8_t *value = ab_content_next_element(w, p);
-	const uint8_t *begin;
-	bool is_quoted;
-
-	*quote = '<';
-	if (value)
-		return value;
-	if (p < w->hi && *p == '>') {
-		if (!ab_content_at(w, ++p, "<![CDATA[", false)) {
-			value = run('s', p, w->hi, 64);
-			return ab_content_at(w, value, "<value>", true) ?
-				       value + strlen("<value>") :
-				       p;
-		}
-		*quote = ']';
-		return p + strlen("<![CDATA[");
-	}
-	/* setPassword("v") */
-	if (w->hi - p > 1 && *p == '(' && ab_content_class('Q', p[1]))
-		return open_quote(p + 1, w->hi, quote);
-	p = open_quote(p, w->hi, quote);
-	is_quoted = *quote != 0;
-	if (is_quoted && p < w->hi && *p == '>') {
-		*quote = '<';
-		return p + 1;
-	}
-	if (is_quoted && p < w->hi && *p == ']')
-		p++;
-	else if (ab_content_at(w, p, "[]", false)) /* an array of C */
-		p += 2;
-	else if (ab_content_at(w, p, "] = ", false)) /* env[NAME] = v */
-		p++;
-	begin = p;
-	p = blanks(p, w->hi);
-	/* as a macro of C or a word of Tcl */
-	if (!*quote && p > begin && p < w->hi && is_one_of("\"'`", *p))
-		return open_string(w, p, quote);
-	if (!*quote && p > begin && ab_content_at(w, p, "string ", false))
-		return typed(w, p, quote);
-	if (ab_content_at(w, p, "value", true))
-		p = blanks(p + 5, w->hi);
-	if (p == w->hi ||
-	    (*p != '=' && *p != ':' && !(is_quoted && *p == ',')))
-		return NULL;
-	is_quoted = *p == ',';
-	p++;
-	if (p < w->hi && ((p[-1] == '=' && *p == '>') ||
-			  (p[-1] == ':' && *p == '=')))
-		p++;
-	else if (!is_quoted && p[-1] == ':') {
-		value = typed(w, p, quote);
-		if (value)
-			return value;
-	}
-	p = open_string(w, blanks(p, w->hi), quote);
-	/* what is no string is an argument's name */
-	return is_quoted && !*quote ? NULL : p;
-}
-
-/* "word: v", "word" = "v": the value, or NULL. */
-static const uint8_t *pair(const ab_content_window *w, const uint8_t *p,
-			   const char *word, uint8_t *quote)
-{
-	p = run('q', p, w->hi, 2);
-	if (!ab_content_at(w, p, word, true))
-		return NULL;
-	p = blanks(run('q', p + strlen(word), w->hi, 2), w->hi);
-	if (p == w->hi || !is_one_of(":=", *p))
-		return NULL;
-	return open_quote(blanks(p + 1, w->hi), w->hi, quote);
-}
-
-/*
- * What a list has behind the name for its value: name: N and value: V in two
- * lines, {"key": "N", "value": "V"}, variable "N" { default = "V" }.
- */
-static const uint8_t *listed(const ab_content_window *w, const uint8_t *p,
-			     uint8_t *quote)
-{
-	const uint8_t *end;
-
-	p = blanks(run('q', p, w->hi, 2), w->hi);
-	if (p == w->hi || !is_one_of(",\r\n{", *p))
-		return NULL;
-	if (*p != '{')
-		return pair(w, run('s', *p == ',' ? p + 1 : p, w->hi, 64),
-			    "value", quote);
-	end = w->hi - p > LINE ? p + LINE : w->hi;
-	for (; p < end && *p != '}'; p++) {
-		const uint8_t *value = NULL;
-
-		if (*p == '\n')
-			value = pair(w, blanks(p + 1, end), "default", quote);
-		if (value)
-			return value;
-	}
-	return NULL;
-}
-
-/*
- * The name is what a command sets to the next word: ENV of a Dockerfile, set
- * -gx of fish, setenv of csh, setx of Windows.
- */
-static bool is_set_by_command(const ab_content_window *w, const uint8_t *name)
-{
-	static const char *const words[] = { "env", "setenv", "setx", "set" };
-	const uint8_t *lo = name - w->lo > 96 ? name - 96 : w->lo;
-	const uint8_t *p = memrchr(lo, '\n', (size_t)(name - lo)), *end;
-	bool is_sure = false;
-	size_t i = 0;
-
-	if (!p && lo > w->lo)
-		return false;
-	p = p ? p + 1 : lo;
-	if (ab_content_at(w, p, "\xef\xbb\xbf", false)) /* UTF-8's mark */
-		p += 3;
-	p = blanks(p, name);
-	if (ab_content_at(w, p, "- cmd:", false)) /* fish's history */
-		p = blanks(p + strlen("- cmd:"), name);
-	end = run('L', p, name, 8);
-	while (i < AB_ARRAY_LEN(words) &&
-	       !((size_t)(end - p) == strlen(words[i]) &&
-		 ab_content_at(w, p, words[i], true)))
-		i++;
-	if (i == AB_ARRAY_LEN(words))
-		return false;
-	/* without an option it is another shell's, of arguments */
-	is_sure = i + 1 < AB_ARRAY_LEN(words);
-	for (p = blanks(end, name); p < name && *p == '-';
-	     p = blanks(end, name)) {
-		end = run('a', p, name, 16);
-		is_sure |= end - p > 2 || p[1] != '-';
-	}
-	return is_sure && p == name;
-}
-
-static const uint8_t *next_word(const ab_content_window *w,
-				const uint8_t *name, const uint8_t *p,
-				uint8_t *quote)
-{
-	if (p == w->hi || !ab_content_class('b', *p) ||
-	    !is_set_by_command(w, name))
-		return NULL;
-	return open_quote(blanks(p, w->hi), w->hi, quote);
+	return ab_content_value_at(AB_WHERE_ASSIGNED, w, end, end, quote);
 }
 
 /* The name from its beginning: "spring.datasource.", "app:db". */
@@ -271,6 +45,18 @@ static const uint8_t *whole_name(const ab_content_window *w)
 
 	while (p > w->lo && w->at - p < 96 &&
 	       (ab_content_class('W', p[-1]) || is_one_of(".:", p[-1])))
+		p--;
+	/* a line that a patch removes */
+	if (p < w->at && p[0] == '-' && p[1] != '-' && ab_content_is_line(w, p))
+		p++;
+	return p;
+}
+
+/* Before what marks a list's line, a comment, a quotation, or a change. */
+static const uint8_t *before_marks(const ab_content_window *w,
+				   const uint8_t *p)
+{
+	while (p > w->lo && is_one_of("-+#;/*>| \t[", p[-1]))
 		p--;
 	return p;
 }
@@ -283,17 +69,16 @@ static const uint8_t *whole_name(const ab_content_window *w)
 static bool is_setting(const ab_content_window *w, const uint8_t *name)
 {
 	static const char *const words[] = { "export", "set", "env", "arg" };
-	const uint8_t *p = name;
+	const uint8_t *p = before_marks(w, name);
 
-	while (p > w->lo && is_one_of("-#; \t[", p[-1]))
-		p--;
 	for (size_t i = 0; p < name && i < AB_ARRAY_LEN(words); i++) {
 		size_t n = strlen(words[i]);
 
 		if ((size_t)(p - w->lo) >= n &&
-		    ab_content_at(w, p - n, words[i], true) &&
-		    ab_content_begins_line(w, p - n))
-			return true;
+		    ab_content_at(w, p - n, words[i], true)) {
+			p = before_marks(w, p - n);
+			break;
+		}
 	}
 	return ab_content_begins_line(w, p);
 }
@@ -333,9 +118,11 @@ static bool is_word(const ab_content_window *w, const uint8_t *name,
 	    ab_content_has(p - w->lo > 64 ? p - 64 : w->lo,
 			   p - w->lo > 64 ? 64 : (size_t)(p - w->lo), "user"))
 		return true;
-	/* "NAME=v" is a word of a list of arguments */
-	if (m->value[-1] != '=' || (p > w->lo && p[-1] > ' ' && p[-1] < 0x80 &&
-				    !ab_content_class('Q', p[-1])))
+	/* "NAME=v" is a word of a list of arguments, or what an option or a
+	   unit of systemd sets */
+	if (m->value[-1] != '=' ||
+	    (p > w->lo && p[-1] > ' ' && p[-1] < 0x80 && p[-1] != '=' &&
+	     !ab_content_class('Q', p[-1])))
 		return false;
 	while (p < m->value - 1 && (ab_content_class('U', *p) || *p == '_'))
 		p++;
@@ -408,38 +195,76 @@ static bool is_real(const ab_content_window *w, const ab_content_match *m)
 
 typedef bool value_check(const ab_content_window *w, const ab_content_match *m);
 
+/* "NAME=v" or "name: v", a whole string, or "NAME=v&...", a form. */
+static bool is_string(const ab_content_window *w, const uint8_t *name,
+		      ab_content_match *m)
+{
+	const uint8_t *next;
+
+	if (!is_one_of("= ", m->value[-1]) || name == w->lo ||
+	    !ab_content_class('Q', name[-1]) || is_behind_local(w, name))
+		return false;
+	next = memchr(m->value, '&', (size_t)(m->end - m->value));
+	if (next && memchr(next, '=', (size_t)(m->end - next))) {
+		m->end = next;
+		return true;
+	}
+	return m->end < w->hi && *m->end == name[-1];
+}
+
+/* What is there, up to what ends it; the name before or behind it is one. */
+static bool is_value(const ab_content_window *w, const uint8_t *name,
+		     enum ab_content_where where, uint8_t quote,
+		     ab_content_match *m)
+{
+	const uint8_t *p = m->value;
+
+	if (where == AB_WHERE_ASSIGNED && name > w->lo &&
+	    is_one_of("?&;#", name[-1]))
+		return ab_content_parameter(w, name, m);
+	/* 64 digits behind "0x", and one more is none of them */
+	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 67);
+	if (quote == '|') {
+		const uint8_t *end = blanks(m->end, w->hi);
+
+		return end < w->hi && *end == '|';
+	}
+	if (quote)
+		return m->end < w->hi && *m->end == quote;
+	if (is_string(w, name, m))
+		return true;
+	if (is_word(w, name, m))
+		return m->end == w->hi || *m->end <= ' ' || *m->end == ',' ||
+		       ab_content_class('q', *m->end);
+	return ends_line(m->end, w->hi) &&
+	       (where != AB_WHERE_ASSIGNED || is_setting(w, name));
+}
+
 /* name: ... of such a value; the anchor is the end of the name. */
 static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 			   value_check *check)
 {
-	uint8_t quote = 0;
 	const uint8_t *name = whole_name(w);
-	const uint8_t *list = listed(w, m->end, &quote);
-	const uint8_t *p = list ? list : assigned(w, m->end, &quote);
 	bool is_java = name < w->at && name[0] == '-' && name[1] == 'D';
-	bool is_sure = list != NULL;
+	bool is_option = !is_java && name < w->at && *name == '-';
 
-	if (!p) {
-		p = next_word(w, name, m->end, &quote);
-		is_sure = true;
+	for (int i = 0; i < AB_WHERE_COUNT; i++) {
+		enum ab_content_where where = (enum ab_content_where)i;
+		ab_content_match at = *m;
+		uint8_t quote = 0;
+
+		/* an option, which manuals show: ab_verify_command() knows
+		   whose; what declares one has its value */
+		if (is_option && where != AB_WHERE_ALTERNATIVE)
+			continue;
+		at.value = ab_content_value_at(where, w, name, m->end, &quote);
+		if (at.value && is_value(w, name, where, quote, &at) &&
+		    check(w, &at)) {
+			*m = at;
+			return true;
+		}
 	}
-	/* an option, which manuals show: ab_verify_command() knows whose */
-	if (!p || (!is_java && name < w->at && *name == '-'))
-		return false;
-	m->value = p;
-	if (name > w->lo && is_one_of("?&;#", name[-1]))
-		return ab_content_parameter(w, name, m) && check(w, m);
-	/* 64 digits behind "0x", and one more is none of them */
-	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 67);
-	if (quote)
-		return m->end < w->hi && *m->end == quote &&
-		       check(w, m);
-	if (is_word(w, name, m))
-		return (m->end == w->hi || *m->end <= ' ' ||
-			*m->end == ',' || ab_content_class('q', *m->end)) &&
-		       check(w, m);
-	return ends_line(m->end, w->hi) &&
-	       (is_sure || is_setting(w, name)) && check(w, m);
+	return false;
 }
 
 static bool is_assigned(const ab_content_window *w, ab_content_match *m)
@@ -451,10 +276,15 @@ static bool is_assigned(const ab_content_window *w, ab_content_match *m)
 static bool is_signed(const ab_content_window *w, ab_content_match *m)
 {
 	uint8_t quote = 0;
-	const uint8_t *list = listed(w, m->end, &quote);
-	const uint8_t *p = list ? list : assigned(w, m->end, &quote);
 	const uint8_t *name = whole_name(w);
+	const uint8_t *p = ab_content_value_at(AB_WHERE_LISTED, w, name,
+					       m->end, &quote);
 
+	if (!p)
+		p = assigned(w, m->end, &quote);
+	if (!p)
+		p = ab_content_value_at(AB_WHERE_ALTERNATIVE, w, name, m->end,
+					&quote);
 	if (!p || (name < w->at && *name == '-'))
 		return false;
 	m->value = p;

@@ -184,10 +184,27 @@ bool ab_content_is_shuffled(const uint8_t *p, const uint8_t *end);
 /* "abcdefgh1234": most bytes are one more than the one before */
 bool ab_content_counts(const uint8_t *p, size_t n);
 
-/* content_config.c: behind "</name><value>", in one line or two, as Hadoop and
+/* content_assign.c: behind "</name><value>", in one line or two, as Hadoop and
    property lists have it; NULL when it is not there. */
 const uint8_t *ab_content_next_element(const ab_content_window *w,
 				       const uint8_t *p);
+/*
+ * Where a name may have its value, and that there; NULL: nothing is there.
+ * *quote is the byte that has to end it, 0 for the end of the line.
+ */
+enum ab_content_where {
+	AB_WHERE_LISTED,   /* "name": N, "value": V */
+	AB_WHERE_ASSIGNED, /* N = V, and how else languages write it */
+	AB_WHERE_STAND_IN, /* ${N:-V} */
+	AB_WHERE_NEXT_WORD, /* setenv N V */
+	AB_WHERE_ALTERNATIVE, /* N || V */
+	AB_WHERE_LISTED_BEFORE, /* "value": V, "name": N */
+	AB_WHERE_COUNT
+};
+const uint8_t *ab_content_value_at(enum ab_content_where where,
+				   const ab_content_window *w,
+				   const uint8_t *name, const uint8_t *end,
+				   uint8_t *quote);
 
 /* content_param.c: *m is a value; is it the one of a parameter of a URL, of
    that name, that opens something on another machine? Its end in *m. */

@@ -6,6 +6,7 @@
 CONTENT_FILES = \
 	lib/snapshot/content.c lib/snapshot/content.h \
 	lib/snapshot/content_anchor.c \
+	lib/snapshot/content_assign.c \
 	lib/snapshot/content_call.c \
 	lib/snapshot/content_command.c \
 	lib/snapshot/content_config.c \
