@@ -81,15 +81,29 @@ bool ab_stdin_word(struct ab_check *c, const struct ab_use *use,
 	return true;
 }
 
-/* The words of a text, split at what `ends` them; at most `room`. */
+/* The first hole from *at on, in front of `end` or there. */
+static bool has_hole(const struct ab_word *text, uint32_t *at, uint32_t end)
+{
+	bool has = false;
+
+	for (; *at < text->hole_count && text->holes[*at].at <= end; ++*at)
+		has = true;
+	return has;
+}
+
+/* The words of a text, split at what `ends` them; at most `room`. What is not
+   known is a word, or a part of one, whatever stands around it. */
 static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
 			    const char *ends, uint32_t end_count,
 			    struct ab_word *out, uint32_t room)
 {
-	uint32_t n = 0, i = 0;
+	uint32_t n = 0, i = 0, hole = 0;
 
-	while (i < text->len && n < room) {
-		while (i < text->len &&
+	while (n < room && (i < text->len || hole < text->hole_count)) {
+		uint32_t next = hole < text->hole_count ? text->holes[hole].at
+							: text->len;
+
+		while (i < text->len && i < next &&
 		       memchr(ends, text->text[i], end_count))
 			i++;
 		uint32_t from = i;
@@ -97,12 +111,10 @@ static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
 		while (i < text->len &&
 		       !memchr(ends, text->text[i], end_count))
 			i++;
-		if (i > from &&
+		if ((has_hole(text, &hole, i) || i > from) &&
 		    !ab_word_slice(c, text, from, i - from, &out[n++]))
 			return 0;
 	}
-	if (!text->len && text->hole_count && n < room)
-		out[n++] = *text;
 	return n;
 }
 
@@ -223,6 +235,15 @@ static void read_names(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* The words, and what their names would read or change: `echo "$l" | xargs`. */
+static void run_found(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *words, uint32_t count)
+{
+	ab_run_words(c, use, words, count);
+	if (AB_UNLIKELY(c->has_names))
+		ab_check_found(c, words, count);
+}
+
 /* The command with each line of a known stdin where the mark is; `any` stands
    for those that are not known. */
 static void run_marked(struct ab_check *c, const struct ab_use *use,
@@ -239,7 +260,7 @@ static void run_marked(struct ab_check *c, const struct ab_use *use,
 		lines[n++] = *any;
 	for (uint32_t i = 0; i < n && !c->is_broken; i++) {
 		if (ab_fill_words(c, use, words, count, mark, &lines[i], all))
-			ab_run_words(c, use, all, count);
+			run_found(c, use, all, count);
 	}
 }
 
@@ -328,7 +349,7 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 	}
 	if (!use->in_text || extra == MAX_INPUT || c->in_is_loose)
 		all[count + extra++] = value;
-	ab_run_words(c, use, all, count + extra);
+	run_found(c, use, all, count + extra);
 	/* sh -c gets one of them at a time; not again for each xargs in it */
 	if (c->is_single) {
 		read_names(c, use, names, NULL, words, all, count);
