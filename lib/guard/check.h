@@ -132,6 +132,8 @@ struct ab_check {
 	uint32_t modules;	  /* that were run */
 	uint32_t out_taint;	  /* of what the command prints */
 	uint32_t saved_taint;
+	const struct ab_stream *in_list; /* of the file that stdin is */
+	struct ab_stream *out_list; /* for the one that it prints to */
 	bool is_strict, is_broken;
 	bool is_excused;  /* the command may do what would be asked about */
 	bool in_is_file; /* stdin is redirected from a name */
@@ -171,6 +173,7 @@ struct ab_check {
 	const struct ab_stream *noted; /* by git, the last */
 	uint32_t noted_at;
 	bool has_names;	 /* a stream's note says which files find takes */
+	bool has_lists;	 /* a file has names in it: lists.c */
 	bool has_holed_file; /* the name of one has holes */
 	uint64_t file_names; /* a bit for the last name of each */
 	/* their variables, the first of them, for patterns */

@@ -413,6 +413,26 @@ static void note_secrets(struct ab_check *c, struct ab_stream *out,
 	names->inside = is_files ? out : NULL;
 }
 
+/* Into a file: `git ls-files '*.env' >l`. */
+static void note_list(struct ab_check *c, const struct ab_word *words,
+		      uint32_t count)
+{
+	struct ab_stream file = { .kind = AB_STREAM_REDIRECT };
+	const char *note;
+
+	if (count < 3)
+		return;
+	note = ab_git_prints(words, count);
+	if (note != &ab_git_notes[AB_GIT_FILES] &&
+	    note != &ab_git_notes[AB_GIT_NAMES] &&
+	    !ab_word_equals(&words[1], "ls-files") &&
+	    !ab_word_equals(&words[1], "ls-tree") &&
+	    !tells_ignored(words, count))
+		return;
+	note_secrets(c, &file, words, count);
+	c->out_list = ab_list_made(c, &file);
+}
+
 /* $(git rev-parse HEAD), with nothing else in it, and `git tag | head -1`. */
 static void note_names(struct ab_check *c, const struct ab_word *words,
 		       uint32_t count)
@@ -423,8 +443,14 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	struct ab_stream *out = m ? m->place.out : NULL;
 	const char *note;
 
-	if (AB_LIKELY(!out) || c->argv != words || c->is_probe ||
-	    c->is_again || !ab_has_stdout(m))
+	if (AB_LIKELY(!m || (!out && !m->redir_count)) || c->argv != words ||
+	    c->is_probe || c->is_again)
+		return;
+	if (!ab_has_stdout(m)) {
+		note_list(c, words, count);
+		return;
+	}
+	if (!out)
 		return;
 	if (out->kind != AB_STREAM_COMMAND && out->kind != AB_STREAM_PIPE &&
 	    out->kind != AB_STREAM_PROC_IN)

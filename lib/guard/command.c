@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/key.h"
 #include "guard/command.h"
+#include "guard/found.h"
 #include "path/glob.h"
 
 /* --- names -------------------------------------------------------------- */
@@ -655,7 +656,9 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	    !p->is_git && !p->is_builtin && !use->is_help)
 		ab_run_without(c, use);
 	default_output(c, use);
-	if (p && !use->is_help && c->command && c->command->place.out)
+	if (p && !use->is_help && c->command &&
+	    (c->command->place.out || c->command->redir_count ||
+	     AB_UNLIKELY(ab_list_in(c->command) != NULL)))
 		ab_wrap_names(c, use);
 	c->use = outer;
 	c->is_excused = was_excused;

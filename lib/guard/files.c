@@ -334,8 +334,8 @@ bool ab_file_set_beside(struct ab_check *c, const char *prefix,
 	return ab_shell_set(c->run, name, len, value, AB_SHELL_SHARED);
 }
 
-static const struct ab_word *get_beside(struct ab_check *c, const char *prefix,
-					const char *variable, uint32_t len)
+const struct ab_word *ab_file_beside(struct ab_check *c, const char *prefix,
+				     const char *variable, uint32_t len)
 {
 	uint32_t skip = sizeof(AB_FILE_PREFIX) - 1;
 	char *name = ab_check_alloc(c, len + 1);
@@ -353,7 +353,7 @@ const struct ab_word *ab_file_get_beside(struct ab_check *c,
 					 const char *prefix,
 					 const char *variable, uint32_t len)
 {
-	const struct ab_word *w = get_beside(c, prefix, variable, len);
+	const struct ab_word *w = ab_file_beside(c, prefix, variable, len);
 
 	return w && w->len && !w->hole_count ? w : NULL;
 }
@@ -382,7 +382,7 @@ bool ab_file_is_loose(struct ab_check *c, const struct ab_word *path)
 	if (AB_LIKELY(!c->has_loose) || ab_file_fd(path) >= 0)
 		return false;
 	variable = ab_file_name(c, path, false, &len);
-	w = variable ? get_beside(c, LOOSE_PREFIX, variable, len) : NULL;
+	w = variable ? ab_file_beside(c, LOOSE_PREFIX, variable, len) : NULL;
 	return w && !ab_word_equals(w, "0");
 }
 

@@ -30,6 +30,9 @@ void ab_file_note(struct ab_check *c, const char *variable, uint32_t len);
 bool ab_file_set_beside(struct ab_check *c, const char *prefix,
 			const char *variable, uint32_t len,
 			const struct ab_word *value);
+/* The same, whatever it is. */
+const struct ab_word *ab_file_beside(struct ab_check *c, const char *prefix,
+				     const char *variable, uint32_t len);
 const struct ab_word *ab_file_get_beside(struct ab_check *c,
 					 const char *prefix,
 					 const char *variable, uint32_t len);

@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "guard/files.h"
+#include "guard/found.h"
 
 #include <string.h>
 
@@ -168,6 +169,10 @@ static void copy_last(struct ab_check *c, const struct ab_use *use,
 			ab_file_is_loose(c, c->copy_from);
 
 	save_copy(c, path, taint, text, is_loose);
+	if (AB_UNLIKELY(c->has_lists) && c->copy_from && !is_input)
+		ab_list_save(c, path, ab_list_made(c, ab_list_of(c,
+							c->copy_from)),
+			     true);
 	if (c->copy_from && (text || taint) &&
 	    inside_word(c, c->copy_from, path, &in))
 		save_copy(c, &in, taint, text, is_loose);

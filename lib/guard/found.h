@@ -72,6 +72,28 @@ const struct ab_names *ab_names_noted(const struct ab_stream *s);
 bool ab_names_are_all(const struct ab_names *names, const struct ab_stream *s);
 bool ab_names_are_inside(const struct ab_stream *s);
 
+/* --- lists.c --- */
+/* What stands in the file of names; NULL: nothing is known of it. */
+const struct ab_stream *ab_list_of(struct ab_check *c,
+				   const struct ab_word *path);
+/* A pipe that a command reads, which has told of names; or NULL. */
+static inline const struct ab_stream *
+ab_list_in(const struct ab_shell_command *m)
+{
+	const struct ab_stream *in = m->place.in;
+
+	return in && (in->note || (in->taint & AB_TAINT_TREE)) ? in : NULL;
+}
+/* A word for all of that. False: no memory. */
+bool ab_list_word(struct ab_check *c, const struct ab_stream *list,
+		  struct ab_word *out);
+/* What a stream that has told of names leaves in a file; NULL: nothing. */
+struct ab_stream *ab_list_made(struct ab_check *c,
+			       const struct ab_stream *from);
+/* A command wrote that, or else nothing of it: is_new: over what was there. */
+void ab_list_save(struct ab_check *c, const struct ab_word *path,
+		  struct ab_stream *list, bool is_new);
+
 /* --- check_git.c --- */
 /* `git ls-files '*.env'`: who reads what is called so, from text[at] on, reads
    a secret. */

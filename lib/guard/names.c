@@ -399,10 +399,9 @@ static bool keeps_all(const struct ab_use *use)
 }
 
 /* What a filter lets through of the names that it reads. */
-static void pass_names(struct ab_check *c, const struct ab_use *use)
+static void pass_names(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_stream *in, struct ab_stream *out)
 {
-	struct ab_stream *in = c->command->place.in;
-	struct ab_stream *out = c->command->place.out;
 	const struct ab_names *were = ab_names_noted(in);
 	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
 	struct ab_names *are;
@@ -494,12 +493,34 @@ static uint32_t found_by_find(struct ab_check *c, const struct ab_use *use,
 	return n;
 }
 
+/* What went there before, unless it is the same. */
+static uint32_t add_told(struct ab_check *c, const struct ab_use *use,
+			 const struct ab_names *told,
+			 struct ab_word files[AB_MAX_STARTS], uint32_t n)
+{
+	uint32_t own = n;
+
+	for (uint32_t i = 0; i < told->count; i++) {
+		const struct ab_word *w = &told->words[i];
+		uint32_t k = 0;
+
+		while (k < own && (files[k].len != w->len ||
+				   memcmp(files[k].text, w->text, w->len) != 0))
+			k++;
+		if (k < own)
+			continue;
+		if (ab_found_is_full(c, use->words, n))
+			break;
+		files[n++] = *w;
+	}
+	return n;
+}
+
 /* What find, ls and locate print; the whole of a tree is ".". */
 static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
-				bool is_tree)
+				bool is_tree, struct ab_stream *out)
 {
 	const struct ab_program *p = use->program;
-	struct ab_stream *out = c->command->place.out;
 	struct ab_word any = { .text = "*", .len = 1,
 			       .span = use->words[0].span };
 	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
@@ -508,8 +529,6 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 	uint32_t n = 0, count;
 	struct ab_names *kept;
 
-	for (uint32_t i = 0; is_tree && told && i < told->count; i++)
-		files[n++] = told->words[i];
 	if (is_tree)
 		files[n++] = (struct ab_word){ .text = ".", .len = 1,
 					       .span = any.span };
@@ -519,6 +538,8 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 		n = ab_found_named(c, use, files);
 	if (!n)
 		return;
+	/* { find a; find b; }, and by git */
+	n = told ? add_told(c, use, told, files, n) : n;
 	if (!is_tree && p->is_names)
 		flat = !ab_found_name(c, use, &name) && ab_found_is_flat(use);
 	count = n;
@@ -532,7 +553,8 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 	kept->count = count;
 	kept->is_flat = flat;
 	is_exact = p->is_listed && is_spelled(use);
-	kept->is_read = (p->is_listed && !is_exact) || p->is_located;
+	kept->is_read = (p->is_listed && !is_exact) || p->is_located ||
+			(told && told->is_read);
 	kept->own = is_exact || (p->is_names && ab_found_is_narrow(c, use))
 			    ? out : NULL;
 	kept->inside = ab_found_is_inside(c, use) ? out : NULL;
@@ -631,10 +653,10 @@ static uint32_t list_special(struct ab_check *c, const struct ab_use *use,
 
 /* Of the worktree, or what is special in it. */
 static void print_listed(struct ab_check *c, const struct ab_use *use,
-			 const struct ab_use *files, bool is_fd)
+			 const struct ab_use *files, bool is_fd,
+			 struct ab_stream *out)
 {
 	AB_UNINITIALIZED struct ab_word special[AB_MAX_STARTS];
-	struct ab_stream *out = c->command->place.out;
 	bool is_inside = ab_found_are_inside(c, files);
 	uint32_t n = list_special(c, use, files, is_fd, special);
 	struct ab_names *kept;
@@ -648,7 +670,8 @@ static void print_listed(struct ab_check *c, const struct ab_use *use,
 
 
 /* `echo .en*`: names that are special, as ls would print them. */
-static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use)
+static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use,
+				   struct ab_stream *out)
 {
 	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
 	uint32_t n = 0;
@@ -664,7 +687,7 @@ static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use)
 		files[n++] = *w;
 	}
 	if (n)
-		ab_names_keep(c, c->command->place.out, files, n);
+		ab_names_keep(c, out, files, n);
 }
 
 static bool prints_patterns(const struct ab_use *use)
@@ -681,30 +704,88 @@ static bool prints_patterns(const struct ab_use *use)
 	return i < use->count;
 }
 
-void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
+/* What comes in: from a stream, or from a file that the last word names. */
+static void pass_in(struct ab_check *c, const struct ab_use *use,
+		    struct ab_stream *out)
+{
+	const struct ab_shell_command *m = c->command;
+	const struct ab_stream *in = ab_has_stdin(m) ? m->place.in : c->in_list;
+	struct ab_use rest = *use;
+
+	if (AB_UNLIKELY(c->has_lists) && use->operand_count &&
+	    use->operands[use->operand_count - 1] == use->count - 1) {
+		const struct ab_stream *list =
+			ab_list_of(c, &use->words[use->count - 1]);
+
+		rest.operand_count -= list != NULL;
+		rest.count -= list != NULL;
+		in = list ? list : in;
+	}
+	if (in)
+		pass_names(c, &rest, in, out);
+}
+
+/* tee: the same goes into each file. */
+static void tee_names(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_stream *in = ab_list_in(c->command);
+	bool is_new = true;
+
+	if (!in || !ab_has_stdin(c->command) ||
+	    !ab_word_equals(use->words, "tee"))
+		return;
+	for (uint32_t i = 1; i < use->count; i++)
+		is_new &= !ab_word_equals(&use->words[i], "-a") &&
+			  !ab_word_equals(&use->words[i], "--append");
+	for (uint32_t i = 0; i < use->operand_count; i++)
+		ab_list_save(c, &use->words[use->operands[i]],
+			     ab_list_made(c, in), is_new);
+}
+
+static void wrap_names(struct ab_check *c, const struct ab_use *use,
+		       struct ab_stream *out)
 {
 	const struct ab_program *p = use->program;
-	struct ab_stream *out = c->command->place.out;
 	AB_UNINITIALIZED struct ab_use files;
 	bool is_tree, is_fd;
 
-	if (c->is_probe || c->is_reading || !ab_has_stdout(c->command))
-		return;
-	if (p->is_pass && c->command->place.in && ab_has_stdin(c->command))
-		pass_names(c, use);
+	if (p->is_pass)
+		pass_in(c, use, out);
 	is_tree = prints_tree(use);
 	/* for who reads the pipe itself: no filter passes that on */
-	if (is_tree && out->kind == AB_STREAM_PIPE)
+	if (is_tree && (out->kind == AB_STREAM_PIPE ||
+			out->kind == AB_STREAM_REDIRECT))
 		c->out_taint |= AB_TAINT_TREE;
 	else if (is_tree || p->is_names || p->is_listed || p->is_located)
-		print_names(c, use, is_tree);
+		print_names(c, use, is_tree, out);
 	else if (c->out_taint == AB_TAINT_TEMP && !use->operand_count &&
 		 !use->value_count)
 		out->note = &ab_git_notes[AB_GIT_TEMP];
 	else if (AB_UNLIKELY(lists_files(use, &files, &is_fd)))
-		print_listed(c, use, &files, is_fd);
+		print_listed(c, use, &files, is_fd, out);
 	else if (AB_UNLIKELY(prints_patterns(use)))
-		print_patterns(c, use);
+		print_patterns(c, use, out);
+}
+
+void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
+{
+	struct ab_stream file = { .kind = AB_STREAM_REDIRECT };
+
+	if (c->is_probe || c->is_reading)
+		return;
+	tee_names(c, use);
+	if (AB_LIKELY(ab_has_stdout(c->command))) {
+		if (c->command->place.out)
+			wrap_names(c, use, c->command->place.out);
+		return;
+	}
+	/* git has told of its own */
+	file.note = c->out_list ? c->out_list->note : NULL;
+	wrap_names(c, use, &file);
+	file.taint = c->out_taint;
+	file.span = use->words[0].span;
+	c->out_list = ab_list_made(c, &file);
+	c->out_taint &= ~(uint32_t)AB_TAINT_TREE;
 }
 
 /* Nothing else was written there. */

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "guard/files.h"
+#include "guard/found.h"
 #include "guard/prints.h"
 
 /* --- what comes in, and the paths --------------------------------------- */
@@ -66,7 +67,12 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		if (ab_file_is_either(c, w))
 			taint |= AB_TAINT_FILE; /* not just any file */
 	}
+	const struct ab_stream *list = ab_list_of(c, w);
+	struct ab_word names;
+
 	if (r->fd != 0) {
+		if (AB_UNLIKELY(list && !text) && ab_list_word(c, list, &names))
+			text = &names;
 		open_fd(c, r, taint, text);
 		return;
 	}
@@ -79,6 +85,8 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	c->in_is_file = !taint;
 	c->in_is_loose = text && ab_file_is_loose(c, w);
 	c->in_is_device = is_device(w);
+	c->in_list = list;
+	in->taint |= list ? list->taint & AB_TAINT_TREE : 0;
 }
 
 /* <&5, <&5-, <&$n: what was opened as that, or may have been. */
@@ -161,12 +169,32 @@ bool ab_is_file_input(const struct ab_shell_redir *r, uint32_t count)
 	       ab_file_fd(&r->target) < 0 && !ab_is_stdin_name(&r->target);
 }
 
+/* The same of names in it. */
+static void tell_list(struct ab_check *c, const struct ab_shell_command *m)
+{
+	struct ab_word *names = ab_check_alloc(c, sizeof(*names));
+
+	if ((UINT64_C(1) << m->builtin) & AB_READERS) {
+		if (names && ab_list_word(c, c->in_list, names))
+			ab_shell_tell_input(c->run, names);
+	} else if (!m->argc && m->place.out) {
+		c->out_taint |= c->in_list->taint & AB_TAINT_TREE;
+		m->place.out->note = c->in_list->note;
+	}
+}
+
 void ab_tell_input(struct ab_check *c, const struct ab_shell_command *m,
 		   const struct ab_input *in)
 {
 	const struct ab_stream *out = m->place.out;
 
-	if (!c->is_one_pass || !ab_is_file_input(m->redirs, m->redir_count) ||
+	if (!ab_is_file_input(m->redirs, m->redir_count))
+		return;
+	if (AB_UNLIKELY(c->in_list)) {
+		tell_list(c, m);
+		return;
+	}
+	if (!in->text || !c->is_one_pass ||
 	    ab_file_is_loose(c, &m->redirs[0].target))
 		return;
 	if ((UINT64_C(1) << m->builtin) & AB_READERS)
@@ -347,6 +375,7 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 			      &out->target);
 	if (out->kind == AB_REDIR_DUP_OUT)
 		return;
+	ab_list_save(c, &out->target, c->out_list, !is_append(out));
 	known = known_output(c, m, in, &room);
 	if (!known && m->builtin == AB_BUILTIN_CAT && m->argc == 1)
 		known = in->text; /* cat >f <<<"$x" */
@@ -411,6 +440,8 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 		ab_check_flow(c, NULL, AB_SINK_NET,
 			      sent_by(s->out->taint, &out->target),
 			      &out->target);
+	ab_list_save(c, &out->target, ab_list_made(c, s->out),
+		     !is_append(out));
 	if (value && !value->len)
 		value = value->hole_count ? as_line(c, value) : NULL;
 	if (value && s->out->is_part)

@@ -76,10 +76,9 @@ static inline void prepare(struct visit *v, struct ab_shell_run *run,
 	c->use = NULL;
 	c->depth = 0;
 	c->out_taint = 0;
-	c->own_in = NULL;
-	c->in_is_file = false;
-	c->in_is_loose = false;
-	c->is_on_script = false;
+	c->own_in = c->out_list = NULL;
+	c->in_list = NULL;
+	c->in_is_file = c->in_is_loose = c->is_on_script = false;
 	c->assigns = NULL;
 	c->assign_count = 0;
 	for (const struct ab_chain *k = c->chain; k; k = k->up)
@@ -489,7 +488,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 
 	if (AB_UNLIKELY(m->redir_count)) {
 		out = ab_check_command_redirs(c, m, argv, argc, in);
-		if (in->text && c->has_files)
+		if ((in->text && c->has_files) || c->in_list)
 			ab_tell_input(c, m, in);
 	}
 	if (AB_LIKELY(!m->callee) || m->callee->is_perhaps)
@@ -677,7 +676,11 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 		ab_check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if (in.has && s->in) {
-		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
+		s->in->taint |= in.taint;
+		if (!(in.taint & ~(uint32_t)AB_TAINT_TREE))
+			s->in->taint |= AB_TAINT_FILE;
+		if (AB_UNLIKELY(c->in_list))
+			s->in->note = c->in_list->note;
 		if (in.text && !is_split && c->is_one_pass &&
 		    ab_is_file_input(s->redirs, s->redir_count) &&
 		    !ab_file_is_loose(c, &s->redirs[0].target))

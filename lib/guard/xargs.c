@@ -281,13 +281,23 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 	return in->note;
 }
 
+/* The names that stdin brings, or the file of -a. */
+static const struct ab_names *names_in(struct ab_check *c,
+				       const struct ab_use *use)
+{
+	const struct ab_shell_command *m = c->command;
+	struct ab_word path;
+
+	if (AB_UNLIKELY(arg_file(use, &path) != NULL))
+		return path.len ? ab_names_noted(ab_list_of(c, &path)) : NULL;
+	return ab_names_noted(m && ab_has_stdin(m) ? m->place.in : c->in_list);
+}
+
 static void run_input(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *words, uint32_t count)
 {
 	const struct ab_shell_command *m = c->command;
-	const struct ab_names *names = m && ab_has_stdin(m) ?
-					       ab_names_noted(m->place.in) :
-					       NULL;
+	const struct ab_names *names = names_in(c, use);
 	struct ab_word value, *all;
 	struct ab_hole hole;
 	const char *mark = NULL;
@@ -315,7 +325,8 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 		mark = "{}";
 	if (!ab_stdin_word(c, use, &value))
 		return;
-	if (value.holes->origin && names && m->place.in->note == names &&
+	if (value.holes->origin && names && m->place.in &&
+	    m->place.in->note == names &&
 	    ab_names_are_all(names, m->place.in))
 		value.holes->origin->taint |= AB_TAINT_FOUND;
 	if (value.holes->origin && m && ab_has_stdin(m))
@@ -372,6 +383,7 @@ static void run_arg_file(struct ab_check *c, const struct ab_use *use,
 	const struct ab_word *text = path->hole_count || !path->len ?
 					     NULL :
 					     ab_file_content(c, path);
+	const struct ab_stream *list = path->len ? ab_list_of(c, path) : NULL;
 	struct ab_use own = *use;
 	bool was = c->in_is_loose;
 
@@ -379,6 +391,8 @@ static void run_arg_file(struct ab_check *c, const struct ab_use *use,
 	if (text)
 		own.in_taint |= ab_word_taint(text);
 	c->in_is_loose = text && ab_file_is_loose(c, path);
+	if (AB_UNLIKELY(list != NULL))
+		own.in_taint |= list->taint;
 	run_input(c, &own, words, count);
 	c->in_is_loose = was;
 	if (use->has_stdin)

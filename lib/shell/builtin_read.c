@@ -30,6 +30,19 @@ static struct ab_stream *fd_origin(struct ab_shell_run *run,
 	return v->origin ? v->origin : ab_run_blend(run, v->words, v->count);
 }
 
+/* read -u 3: the word that says so; or NULL. */
+static const struct ab_word *other_fd(const struct ab_shell_command *c)
+{
+	for (uint32_t i = 1; i + 1 < c->argc; i++) {
+		const struct ab_word *w = &c->argv[i];
+
+		if (w->len > 1 && *w->text == '-' && !w->hole_count &&
+		    w->text[w->len - 1] == 'u')
+			return &c->argv[i + 1];
+	}
+	return NULL;
+}
+
 /* What `read` reads: the word, or the stream it comes from. *is_first: in a
    loop, where the next round reads another line. */
 static const struct ab_word *input_of(struct ab_shell_run *run,
@@ -40,6 +53,7 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
 	const struct stream *all =
 		(const struct stream *)(const void *)c->place.in;
+	const struct ab_word *fd;
 
 	*origin = c->place.in;
 	*is_first = c->place.flags & AB_SHELL_LOOP;
@@ -59,6 +73,12 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 			       ab_builtin_proc_text(&r->target);
 		if (!word && r->kind == AB_REDIR_READ)
 			word = run->input;
+	}
+	fd = other_fd(c);
+	if (fd) {
+		*is_first = false;
+		*origin = fd_origin(run, fd);
+		word = NULL;
 	}
 	return word;
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names of files that the text wrote into a file, `git ls-files >l`, for who
+ * takes them out again, `xargs rm <l`. They stand in a variable beside that
+ * with what the file holds, so branches join them as they do that.
+ *
+ * Nobody is excused by them: more may be in the file than is known here.
+ */
+#include "config.h"
+
+#include "guard/found.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+#include "guard/files.h"
+
+#define LIST_PREFIX " list " /* as long as AB_FILE_PREFIX */
+
+const struct ab_stream *ab_list_of(struct ab_check *c,
+				   const struct ab_word *path)
+{
+	const struct ab_word *w;
+	const char *variable;
+	uint32_t len;
+
+	if (AB_LIKELY(!c->has_lists))
+		return NULL;
+	variable = ab_file_name(c, path, false, &len);
+	w = variable ? ab_file_beside(c, LIST_PREFIX, variable, len) : NULL;
+	return w && !w->len && w->hole_count ? w->holes->origin : NULL;
+}
+
+bool ab_list_word(struct ab_check *c, const struct ab_stream *list,
+		  struct ab_word *out)
+{
+	struct ab_hole *hole = ab_check_alloc(c, sizeof(*hole));
+
+	if (!hole)
+		return false;
+	*hole = (struct ab_hole){ .kind = AB_HOLE_BYTES,
+				  .origin = (void *)(uintptr_t)list };
+	*out = (struct ab_word){ .text = "", .holes = hole, .hole_count = 1 };
+	return true;
+}
+
+/* A stream that has told of such names; NULL: it has not. */
+struct ab_stream *ab_list_made(struct ab_check *c, const struct ab_stream *from)
+{
+	struct ab_stream *list;
+	const struct ab_names *names = ab_names_noted(from);
+
+	if (AB_LIKELY(!from || (!names && !(from->taint & AB_TAINT_TREE))))
+		return NULL;
+	list = ab_shell_stream(c->run, from->span);
+	if (!list) {
+		c->is_broken = true;
+		return NULL;
+	}
+	list->taint = AB_TAINT_FILE | (from->taint & AB_TAINT_TREE);
+	list->note = names;
+	return list;
+}
+
+/* Those of both; what there is no room for is asked about. */
+static void join_names(struct ab_check *c, struct ab_stream *list,
+		       const struct ab_stream *old, const struct ab_word *path)
+{
+	const struct ab_names *a = ab_names_noted(old);
+	const struct ab_names *b = ab_names_noted(list);
+	AB_UNINITIALIZED struct ab_word all[2 * AB_MAX_STARTS];
+	struct ab_names *both;
+	uint32_t n = 0;
+
+	list->taint |= old->taint;
+	if (!a || !b) {
+		list->note = a ? a : b;
+		return;
+	}
+	for (uint32_t i = 0; i < a->count + b->count; i++) {
+		if (ab_found_is_full(c, path, n))
+			break;
+		all[n++] = i < a->count ? a->words[i] : b->words[i - a->count];
+	}
+	both = ab_names_keep(c, list, all, n);
+	if (both)
+		both->is_read = a->is_read && b->is_read;
+}
+
+void ab_list_save(struct ab_check *c, const struct ab_word *path,
+		  struct ab_stream *list, bool is_new)
+{
+	static const struct ab_word none = { .text = "0", .len = 1 };
+	const struct ab_stream *old = ab_list_of(c, path);
+	struct ab_word word = none;
+	const char *variable;
+	uint32_t len;
+
+	if (AB_LIKELY(!list && (!old || !is_new)))
+		return;
+	if (list && old && !is_new)
+		join_names(c, list, old, path);
+	variable = ab_file_name(c, path, true, &len);
+	if (!variable || (list && !ab_list_word(c, list, &word)))
+		return;
+	c->has_lists = true;
+	if (!ab_file_set_beside(c, LIST_PREFIX, variable, len, &word))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
