@@ -428,6 +428,9 @@ void ab_check_text(struct ab_check *c, const char *lang,
 /* What is no beginning of anything: an expression in a string. */
 void ab_check_text_inside(struct ab_check *c, const char *lang,
 			  const struct ab_word *text);
+/* `BEGIN; $x`, `-- all\n$x`: what a statement of it does is not known, as if
+   nothing else was there. */
+bool ab_text_opens(const struct ab_word *w, const char *lang);
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text);
 

@@ -185,14 +185,18 @@ static bool comment(struct ab_lexer *x)
 
 	if (traits & (AB_LEX_SLASH | AB_LEX_SQL) && at(x, "/*")) {
 		/* mysql runs what stands in such a comment */
-		if (traits & AB_LEX_SQL && at(x, "/*!")) {
-			x->pos += 3;
+		if (traits & AB_LEX_SQL && (at(x, "/*!") || at(x, "/*M!"))) {
+			x->pos += at(x, "/*!") ? 3 : 4;
 			return true;
 		}
 		const char *stop = memmem(x->text + x->pos + 2,
 					  x->len - x->pos - 2, "*/", 2);
 
 		x->pos = stop ? (uint32_t)(stop - x->text) + 2 : x->len;
+		return true;
+	}
+	if (traits & AB_LEX_SQL && at(x, "*/")) { /* of those */
+		x->pos += 2;
 		return true;
 	}
 	if (traits & AB_LEX_LONG && at(x, "--[")) {

@@ -650,34 +650,12 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		run_language(c, use, role->text, w);
 }
 
-/* `BEGIN; $x`: what a statement of it does is not known, as if nothing else was
-   there. */
-static bool opens_statement(const struct ab_word *w, const char *lang)
-{
-	bool is_fresh = true, is_quoted = false;
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < w->hole_count && !strcmp(lang, "sql"); i++) {
-		for (; at < w->holes[i].at; at++) {
-			is_quoted ^= w->text[at] == '\'';
-			if (w->text[at] == ';')
-				is_fresh = true;
-			else if (!memchr(" \t\n", w->text[at], 3))
-				is_fresh = false;
-		}
-		if (is_fresh && !is_quoted)
-			return true;
-		is_fresh = false;
-	}
-	return !w->len;
-}
-
 static void text_word(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
 	ab_check_flow(c, use, AB_SINK_TEXT,
 		      part_taint(ab_word_taint(w),
-				 !opens_statement(w, role->text)), w);
+				 !ab_text_opens(w, role->text)), w);
 	ab_check_text(c, role->text, w);
 	if (AB_UNLIKELY(!strcmp(role->text, "escape")))
 		ab_check_transfer(c, use, w);
@@ -846,7 +824,7 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		    !strcmp(role->text, "escape") ||
 		    !strcmp(role->text, "wire"))
 			break;
-		if (use->in_text && opens_statement(use->in_text, role->text))
+		if (use->in_text && ab_text_opens(use->in_text, role->text))
 			taint |= ab_word_taint(use->in_text);
 		else if (use->in_text)
 			break;

@@ -484,3 +484,65 @@ void ab_check_text_inside(struct ab_check *c, const char *lang,
 {
 	check_text(c, lang, text, false);
 }
+
+/* --- where a statement begins ------------------------------------------- */
+
+/* The end of a comment, or of a string that may have the sign of one in it, at
+   `at`; else `at`. To a database that runs it, and to one to which the word
+   behind it is one more comment, what is in an odd one is a statement. */
+static uint32_t skip_aside(const struct ab_word *w, uint32_t at)
+{
+	const char *s = w->text + at, *end;
+	uint32_t left = w->len - at, skip = 0;
+
+	if (left > 1 && !memcmp(s, "/*", 2)) {
+		bool is_run = left > 2 && (s[2] == '!' || s[2] == 'M');
+
+		if (is_run) {
+			skip = 3 + (left > 3 && s[2] == 'M' && s[3] == '!');
+			while (skip < left && s[skip] >= '0' && s[skip] <= '9')
+				skip++;
+			return at + skip;
+		}
+		end = memmem(s + 2, left - 2, "*/", 2);
+		return end ? (uint32_t)(end - w->text) + 2 : w->len;
+	}
+	if (*s == '#' ||
+	    (left > 1 && (!memcmp(s, "--", 2) || !memcmp(s, "//", 2)))) {
+		end = memchr(s, '\n', left);
+		return end ? (uint32_t)(end - w->text) : w->len;
+	}
+	if (*s != '\'' && *s != '"')
+		return at;
+	end = left > 1 ? memchr(s + 1, *s, left - 1) : NULL;
+	return end ? (uint32_t)(end - w->text) + 1 : w->len;
+}
+
+bool ab_text_opens(const struct ab_word *w, const char *lang)
+{
+	bool is_fresh = true;
+	uint32_t at = 0, end;
+
+	for (uint32_t i = 0; i < w->hole_count && !strcmp(lang, "sql"); i++) {
+		while (at < w->holes[i].at) {
+			end = skip_aside(w, at);
+			if (end > at) {
+				is_fresh &= !memchr("'\"", w->text[at], 2);
+				at = end;
+				continue;
+			}
+			if (w->text[at] == ';' ||
+			    (w->text[at] == '*' && at + 1 < w->len &&
+			     w->text[at + 1] == '/'))
+				is_fresh = true;
+			else if (!memchr(" \t\n/", w->text[at], 4))
+				is_fresh = false;
+			at++;
+		}
+		/* what is in a string or a comment opens none */
+		if (is_fresh && at == w->holes[i].at)
+			return true;
+		is_fresh &= at > w->holes[i].at;
+	}
+	return !w->len;
+}
