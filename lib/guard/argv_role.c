@@ -40,6 +40,29 @@ static bool slice_at(struct ab_check *c, const struct ab_role *role,
 			     value);
 }
 
+/* Of name=@a,"b" each, as curl -F has it. */
+static void each_file(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role, const struct ab_word *w,
+		      ab_role_fn *fn)
+{
+	uint32_t at = 0, n;
+	struct ab_word one;
+
+	fn(c, use, role, w);
+	if (AB_LIKELY(!memchr(w->text, ',', w->len) &&
+		      !memchr(w->text, '"', w->len)))
+		return;
+	for (; at < w->len; at += n + 1) {
+		n = (uint32_t)ab_seek(w->text + at, w->len - at, ',');
+		bool is_quoted = n > 1 && w->text[at] == '"' &&
+				 w->text[at + n - 1] == '"';
+
+		if (ab_word_slice(c, w, at + is_quoted,
+				  n - 2 * (uint32_t)is_quoted, &one))
+			fn(c, use, role, &one);
+	}
+}
+
 static void each_at(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_role *role, ab_role_fn *fn)
 {
@@ -49,7 +72,7 @@ static void each_at(struct ab_check *c, const struct ab_use *use,
 	     i < use->operand_count; i++) {
 		if (slice_at(c, role, &use->words[use->operands[i]], 0,
 			     &value))
-			fn(c, use, role, &value);
+			each_file(c, use, role, &value, fn);
 	}
 }
 
@@ -64,10 +87,12 @@ static void each_value(struct ab_check *c, const struct ab_use *use,
 
 		if (!(role->mask & (UINT64_C(1) << v->group)))
 			continue;
-		if (role->select == AB_SEL_AT
-			    ? at < w->len && slice_at(c, role, w, at, &value)
-			    : ab_word_slice(c, w, at, w->len, &value))
+		if (role->select == AB_SEL_AT) {
+			if (at < w->len && slice_at(c, role, w, at, &value))
+				each_file(c, use, role, &value, fn);
+		} else if (ab_word_slice(c, w, at, w->len, &value)) {
 			fn(c, use, role, &value);
+		}
 	}
 }
 

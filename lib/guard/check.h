@@ -147,6 +147,7 @@ struct ab_check {
 	bool has_stdin_link;  /* a file may be a link to it */
 	bool reads_file, reads_fd; /* stdin.c: the words of a command do */
 	bool is_single;	 /* one argument of many is tried */
+	bool is_globbed; /* curl has what one of its patterns stands for */
 	bool is_probe;	 /* what is found is looked at, not told */
 	uint8_t left_out; /* words of the command at hand that may be none */
 	bool is_reading_named; /* files that a tool finds by their names */

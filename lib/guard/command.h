@@ -74,6 +74,9 @@ void ab_check_outs(struct ab_check *c, const struct ab_use *use);
 void ab_check_transfer(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *text);
 
+/* What the patterns of curl in a word stand for. */
+void ab_check_globs(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_word *w);
 /* Options of curl in a file. */
 void ab_check_curl(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text);

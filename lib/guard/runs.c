@@ -620,6 +620,10 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_curl(c, use, w);
 		return;
 	}
+	if (!strcmp(role->text, "globs")) {
+		ab_check_globs(c, use, w);
+		return;
+	}
 	if (!strcmp(role->text, "docker"))
 		ab_check_image(c, use, w);
 	else if (!strcmp(role->text, "make") && ab_code_is_value(w))

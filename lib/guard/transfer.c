@@ -199,3 +199,146 @@ void ab_check_curl(struct ab_check *c, const struct ab_use *use,
 	if (all && count)
 		ab_run_words(c, use, all, count);
 }
+
+/* --- curl's own patterns -------------------------------------------------- */
+
+#define MAX_GLOBS 64 /* words that are made of one */
+
+/* A word that is made of another one: up to `from` no pattern is left. */
+struct glob {
+	struct ab_word word;
+	uint32_t from;
+};
+
+/* The next {a,b} or [1-9] from `at` on: its first byte; the word's length:
+   there is none. *end: behind it. */
+static uint32_t next_glob(const struct ab_word *w, uint32_t at, uint32_t *end)
+{
+	for (; at < w->len; at++) {
+		char close = w->text[at] == '{'	  ? '}'
+			     : w->text[at] == '[' ? ']'
+						  : '\0';
+		const char *hit;
+
+		at += w->text[at] == '\\';
+		if (!close)
+			continue;
+		hit = memchr(w->text + at, close, w->len - at);
+		if (!hit)
+			return w->len;
+		*end = (uint32_t)(hit - w->text) + 1;
+		return at;
+	}
+	return w->len;
+}
+
+/* The word with other bytes from `at` to `end`, which are a pattern of the
+   shell or as they stand. */
+static bool put_glob(struct ab_check *c, const struct glob *g, uint32_t at,
+		     uint32_t end, const char *text, uint32_t n,
+		     bool is_pattern, struct glob *out)
+{
+	const struct ab_word *w = &g->word;
+	uint32_t count = w->hole_count + is_pattern;
+	char *all = ab_check_alloc(c, w->len + n + 1);
+	struct ab_hole *holes =
+		count ? ab_check_alloc(c, count * sizeof(*holes)) : NULL;
+
+	if (!all || (count && !holes))
+		return false;
+	memcpy(all, w->text, at);
+	memcpy(all + at, text, n);
+	memcpy(all + at + n, w->text + end, w->len - end);
+	if (w->hole_count)
+		memcpy(holes, w->holes, w->hole_count * sizeof(*holes));
+	if (is_pattern)
+		holes[w->hole_count] = (struct ab_hole){
+			.kind = AB_HOLE_PATTERN, .at = at, .len = n,
+			.span = w->span
+		};
+	out->from = at + n;
+	out->word = (struct ab_word){ .text = all, .len = w->len + n - end + at,
+				      .holes = holes, .hole_count = count,
+				      .span = w->span };
+	return true;
+}
+
+/* The words that the first pattern stands for, behind *n; of numbers only that
+   they are some. False: there is no room. */
+static bool expand_glob(struct ab_check *c, const struct glob *g,
+			struct glob *all, uint32_t *n)
+{
+	const char *s = g->word.text;
+	uint32_t end = 0, at = next_glob(&g->word, g->from, &end), m;
+
+	if (s[at] == '[' && end - at >= 5 && (s[at + 1] | 0x20) >= 'a') {
+		for (char ch = s[at + 1]; ch <= s[at + 3] && ch > 0; ch++) {
+			if (*n == MAX_GLOBS ||
+			    !put_glob(c, g, at, end, &ch, 1, false,
+				      &all[(*n)++]))
+				return false;
+		}
+		return true;
+	}
+	if (s[at] == '[')
+		return *n < MAX_GLOBS && put_glob(c, g, at, end, "[0-9]*", 6,
+						  true, &all[(*n)++]);
+	for (uint32_t i = at + 1; i < end; i += m + 1) {
+		const char *comma = memchr(s + i, ',', end - 1 - i);
+
+		m = comma ? (uint32_t)(comma - s) - i : end - 1 - i;
+		if (*n == MAX_GLOBS ||
+		    !put_glob(c, g, at, end, s + i, m, false, &all[(*n)++]))
+			return false;
+	}
+	return true;
+}
+
+/* The command with that in place of its word i. */
+static void run_glob(struct ab_check *c, const struct ab_use *use, uint32_t i,
+		     const struct ab_word *w)
+{
+	struct ab_word *all = ab_check_alloc(c, use->count * sizeof(*all));
+
+	if (!all)
+		return;
+	memcpy(all, use->words, use->count * sizeof(*all));
+	all[i] = *w;
+	c->is_globbed = true;
+	ab_run_words(c, use, all, use->count);
+	c->is_globbed = false;
+}
+
+/* curl -T '{a,b}', file:///{a,b}: what is sent or read. Of other addresses
+   only their hosts count. */
+void ab_check_globs(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_word *w)
+{
+	AB_UNINITIALIZED struct glob all[MAX_GLOBS];
+	uint32_t n = 1, own = 0, end;
+
+	if (AB_LIKELY((!memchr(w->text, '{', w->len) &&
+		       !memchr(w->text, '[', w->len)) ||
+		      w->hole_count || c->is_globbed))
+		return;
+	if (memmem(w->text, w->len, "://", 3) &&
+	    memcmp(w->text, "file:", 5) != 0)
+		return;
+	/* it may be what stands behind an option in a word */
+	while (own < use->count && (w->text < use->words[own].text ||
+				    w->text + w->len !=
+					    use->words[own].text +
+						    use->words[own].len))
+		own++;
+	if (own == use->count)
+		return;
+	all[0].word = use->words[own];
+	all[0].from = all[0].word.len - w->len;
+	for (uint32_t i = 0; i < n && !c->is_broken; i++) {
+		if (next_glob(&all[i].word, all[i].from, &end) ==
+		    all[i].word.len)
+			run_glob(c, use, own, &all[i].word);
+		else if (!expand_glob(c, &all[i], all, &n))
+			ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, w);
+	}
+}

@@ -250,6 +250,107 @@ static bool names_metadata(const struct ab_word *w)
 	return false;
 }
 
+/* Which ends of the target's first bytes m more bytes lead to, from those in
+   `at`: bit p is its byte p. */
+static uint64_t take_bytes(uint64_t at, const char *s, uint32_t m,
+			   const char *target, uint32_t len)
+{
+	uint64_t next = 0;
+
+	for (uint32_t p = 0; p + m <= len; p++) {
+		if ((at >> p & 1) && !strncasecmp(target + p, s, m))
+			next |= UINT64_C(1) << (p + m);
+	}
+	return next;
+}
+
+/* {a,b}: s is what stands in it. */
+static uint64_t take_list(uint64_t at, const char *s, uint32_t n,
+			  const char *target, uint32_t len)
+{
+	uint64_t next = 0;
+
+	for (uint32_t i = 0; i <= n;) {
+		const char *comma = memchr(s + i, ',', n - i);
+		uint32_t m = comma ? (uint32_t)(comma - s) - i : n - i;
+
+		next |= m > len ? 0 : take_bytes(at, s + i, m, target, len);
+		i += m + 1;
+	}
+	return next;
+}
+
+/* [1-9], [a-z] */
+static uint64_t take_range(uint64_t at, const char *s, uint32_t n,
+			   const char *target, uint32_t len)
+{
+	uint32_t i = 0, bounds[2] = { 0, 0 }, which = 0, value;
+	uint64_t next = 0;
+
+	if (n >= 3 && s[1] == '-' && (*s < '0' || *s > '9')) {
+		for (uint32_t p = 0; p < len; p++) {
+			if ((at >> p & 1) && target[p] >= s[0] &&
+			    target[p] <= s[2])
+				next |= UINT64_C(1) << (p + 1);
+		}
+		return next;
+	}
+	for (; i < n && i < 16 && s[i] != ':'; i++) {
+		if (s[i] == '-')
+			which = 1;
+		else
+			bounds[which] = bounds[which] * 10 +
+					(unsigned char)(s[i] - '0');
+	}
+	for (uint32_t p = 0; p < len; p++) {
+		value = 0;
+		for (i = p; (at >> p & 1) && i < len && target[i] >= '0' &&
+			    target[i] <= '9'; i++) {
+			value = value * 10 + (uint32_t)(target[i] - '0');
+			if (value >= bounds[0] && value <= bounds[1])
+				next |= UINT64_C(1) << (i + 1);
+		}
+	}
+	return next;
+}
+
+/* A host with curl's own patterns in it may be this one. */
+static bool glob_takes(const char *s, uint32_t n, const char *target)
+{
+	uint32_t len = (uint32_t)strlen(target);
+	uint64_t at = 1;
+
+	for (uint32_t i = 0; i < n && at;) {
+		char close = s[i] == '{' ? '}' : s[i] == '[' ? ']' : '\0';
+		const char *end = close ? memchr(s + i, close, n - i) : NULL;
+		uint32_t m = end ? (uint32_t)(end - s) - i - 1 : 0;
+
+		if (!end)
+			at = take_bytes(at, s + i, 1, target, len);
+		else if (close == '}')
+			at = take_list(at, s + i + 1, m, target, len);
+		else
+			at = take_range(at, s + i + 1, m, target, len);
+		i += end ? m + 2 : 1;
+	}
+	return at >> len & 1;
+}
+
+/* curl(1), "URL": http://169.254.169.{253,254}/ */
+static bool globs_metadata(const char *s, uint32_t n)
+{
+	static const char *const hosts[] = { "169.254.169.254",
+					     "metadata.google.internal",
+					     "169.254.170.2",
+					     "100.100.100.200", "metadata" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (glob_takes(s, n, hosts[i]))
+			return true;
+	}
+	return false;
+}
+
 /* No address of it is shorter, http://metadata neither. */
 #define METADATA_MIN 9
 
@@ -266,11 +367,13 @@ bool ab_value_is_metadata(const struct ab_word *w)
 	has_scheme = memmem(w->text, w->len, "://", 3);
 	/* a number, or a name behind a scheme */
 	if (!has_scheme && !(*w->text >= '0' && *w->text <= '9') &&
-	    !memchr(w->text, '@', w->len))
+	    !memchr("{[", *w->text, 2) && !memchr(w->text, '@', w->len))
 		return false;
 	s = ab_value_host(w, &n);
 	if (has_scheme && is_metadata_host(s, n))
 		return true;
+	if (memchr(s, '{', n) || memchr(s, '[', n))
+		return globs_metadata(s, n);
 	return number_host(s, n, &address) &&
 	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
 		address == 0x646464c8);
