@@ -545,6 +545,11 @@ bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t)
 		return false;
 	if (k->lang & (AB_PERL | AB_RUBY))
 		return next == '(' || begins_words(k, t);
+	/* what others are given that is no string is mostly code already, or
+	   a number to be */
+	if (k->lang == AB_OTHER && !ab_code_is_text(k, t, "eval_string") &&
+	    !ab_code_is_text(k, t, "include_string"))
+		return false;
 	if (next != '(' || !is_method || !(ab_code_is_text(k, t, "eval") ||
 					   ab_code_is_text(k, t, "exec")))
 		return next == '(';

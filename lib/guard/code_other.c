@@ -48,14 +48,18 @@ static bool is_computed(const struct ab_code *k, struct ab_lexer x)
 	       memchr("+&.<~^|*", k->text->text[t.at], 8);
 }
 
-/* groovy: c.execute(), scala: c.!, c.!! */
+/* groovy: c.execute(), scala: c.!, Seq("a", "b").!! */
 static bool is_method(const struct ab_code *k, const struct ab_token *t,
 		      const struct ab_token *before,
 		      const struct ab_token *behind)
 {
-	return ab_code_is_sign(k, before, '.') &&
-	       behind->kind == AB_TOKEN_WORD &&
-	       (ab_code_is_text(k, t, "execute") || ab_code_is_sign(k, t, '!'));
+	if (!ab_code_is_sign(k, before, '.'))
+		return false;
+	if (ab_code_is_sign(k, t, '!'))
+		return behind->kind == AB_TOKEN_WORD ||
+		       ab_code_is_sign(k, behind, ')');
+	return behind->kind == AB_TOKEN_WORD &&
+	       ab_code_is_text(k, t, "execute");
 }
 
 static bool is_removal(uint8_t call)
