@@ -92,6 +92,15 @@ static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
 }
 
+/* list NULL: none */
+static void set_list(struct ab_check *c, const struct ab_word *list)
+{
+	static const struct ab_word none = { .text = "" };
+
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, list ? list : &none,
+			   AB_SHELL_OWN);
+}
+
 /* The first line of a list of directories, the rest in *rest. */
 static bool first_line(struct ab_check *c, const struct ab_word *list,
 		       struct ab_word *first, struct ab_word *rest)
@@ -122,8 +131,7 @@ static void push_dir(struct ab_check *c, const struct ab_word *cwd)
 		memcpy(text + n + 1, old->text, more);
 	struct ab_word list = { .text = text, .len = n + 1 + more };
 
-	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &list,
-			   AB_SHELL_OWN);
+	set_list(c, &list);
 }
 
 static void pop_list(struct ab_check *c, const struct ab_word *list)
@@ -136,8 +144,7 @@ static void pop_list(struct ab_check *c, const struct ab_word *list)
 		return;
 	}
 	set_cwd(c, first.len ? &first : NULL);
-	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest,
-			   AB_SHELL_OWN);
+	set_list(c, &rest);
 }
 
 static void pop_dir(struct ab_check *c)
@@ -162,25 +169,107 @@ static void pop_dir(struct ab_check *c)
 	ab_shell_reading_join(c->run, &readings);
 }
 
+#define MAX_STACK 16 /* directories that are turned around */
+
+/* pushd +1, -2, and pushd alone, which is the first. *at: which, of the stack
+   with where the shell is as its first. */
+static bool stack_place(const struct ab_word *w, uint32_t count, uint32_t *at)
+{
+	uint32_t n = 0;
+
+	if (!w) {
+		*at = 1;
+		return true;
+	}
+	if (w->hole_count || w->len < 2 || w->len > 4 ||
+	    !memchr("+-", *w->text, 2))
+		return false;
+	for (uint32_t i = 1; i < w->len; i++) {
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return false;
+		n = n * 10 + (uint32_t)(w->text[i] - '0');
+	}
+	*at = *w->text == '+' ? n : count - 1 - n;
+	return true;
+}
+
+/* The stack from `at` on and then what stands before it; of popd without that
+   one, and where the shell is stays unless it was that. */
+static void turn_stack(struct ab_check *c, const struct ab_word *w, bool is_pop)
+{
+	const struct ab_word *list = ab_shell_get(c->run, DIRS,
+						  sizeof(DIRS) - 1, NULL);
+	AB_UNINITIALIZED struct ab_word all[MAX_STACK];
+	struct ab_word rest = { .text = "" };
+	uint32_t count = 1, at;
+
+	if (list && !list->hole_count)
+		rest = *list;
+	all[0] = c->cwd && !c->cwd->hole_count ?
+			 *c->cwd : (struct ab_word){ .text = "" };
+	while (rest.len && count < MAX_STACK)
+		if (!first_line(c, &rest, &all[count++], &rest))
+			return;
+	if (!list || list->hole_count || rest.len ||
+	    !stack_place(w, count, &at) || at >= count) {
+		set_cwd(c, NULL);
+		return;
+	}
+	set_list(c, NULL);
+	if (!w) { /* the first two change places */
+		struct ab_word first = all[0];
+
+		all[0] = all[1];
+		all[1] = first;
+		at = 0;
+	}
+	for (uint32_t i = count; i-- > 1;) {
+		uint32_t k = is_pop ? i : (at + i) % count;
+
+		if (!is_pop || k != at)
+			push_dir(c, all[k].len ? &all[k] : NULL);
+	}
+	if (is_pop && !at)
+		pop_dir(c);
+	else if (!is_pop)
+		set_cwd(c, all[at].len ? &all[at] : NULL);
+}
+
+/* The value that a word in front of the command, or the text, gave it. */
+static const struct ab_word *given(struct ab_check *c, const char *name)
+{
+	for (uint32_t i = c->assign_count; i-- > 0;) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		if (!strcmp(a->name, name))
+			return a->value_count == 1 && !a->is_append ?
+				       a->values : NULL;
+	}
+	return ab_shell_get(c->run, name, strlen(name), NULL);
+}
+
+static bool is_given(const struct ab_check *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		if (!strcmp(c->assigns[i].name, name))
+			return true;
+	}
+	return ab_shell_get(c->run, name, strlen(name), NULL) != NULL;
+}
+
 /* CDPATH=/etc; cd ssh: where that leads is not in the word. */
 static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
 {
-	bool is_exported, is_set = false;
-
 	if (!to->len || *to->text == '/' || *to->text == '.' ||
 	    (to->hole_count && !to->holes[0].at))
 		return false;
-	for (uint32_t i = 0; i < c->assign_count; i++)
-		is_set |= !strcmp(c->assigns[i].name, "CDPATH");
-	return is_set || ab_shell_get(c->run, "CDPATH", 6, &is_exported);
+	return is_given(c, "CDPATH");
 }
 
 /* cd -: where the shell was before, if that is known. */
 static const struct ab_word *old_dir(struct ab_check *c)
 {
-	bool is_exported;
-	const struct ab_word *w = ab_shell_get(c->run, "OLDPWD", 6,
-					       &is_exported);
+	const struct ab_word *w = given(c, "OLDPWD");
 
 	return w && !w->hole_count && w->len && *w->text == '/' ? w : NULL;
 }
@@ -262,31 +351,123 @@ static void go_to_one(struct ab_check *c, const struct ab_word *to,
 	ab_shell_reading_join(c->run, &readings);
 }
 
-/* cd, pushd, popd. */
-void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
-		   const struct ab_word *argv, uint32_t argc)
-{
-	const struct ab_word *to = NULL, *named = NULL;
-	struct ab_word home = { .text = c->place->home.text,
-				.len = c->place->home.len };
-	bool is_push = builtin == AB_BUILTIN_PUSHD;
-	bool was_linked = c->is_linked, is_physical = c->is_physical;
+#define MAX_CDPATH 6 /* directories of it that are followed */
 
-	if (builtin == AB_BUILTIN_POPD) {
-		pop_dir(c);
-		note_word(c, NULL, NULL);
+/* Where the word leads below each directory of CDPATH, or from where the shell
+   is: whichever there is. */
+static void go_by_cdpath(struct ab_check *c, const struct ab_word *to)
+{
+	const struct ab_word *path = given(c, "CDPATH");
+	struct ab_shell_readings readings = { 0 };
+	struct ab_word dir, at = { .span = to->span };
+	uint32_t n, tries = 0;
+
+	if (!path || path->hole_count || to->hole_count) {
+		go_to(c, NULL);
 		return;
 	}
+	ab_shell_reading_begin(c->run, &readings);
+	go_to(c, to);
+	ab_shell_reading_end(c->run, &readings);
+	for (uint32_t from = 0; from < path->len; from += n + 1) {
+		const char *end = memchr(path->text + from, ':',
+					 path->len - from);
+		char *text;
+
+		n = end ? (uint32_t)(end - path->text) - from
+			: path->len - from;
+		if (!ab_word_slice(c, path, from, n, &dir))
+			return;
+		if (!n || ab_word_equals(&dir, "."))
+			continue;
+		text = ab_check_alloc(c, n + to->len + 2);
+		if (!text)
+			return;
+		memcpy(text, dir.text, n);
+		text[n] = '/';
+		memcpy(text + n + 1, to->text, to->len);
+		at.text = text;
+		at.len = n + 1 + to->len;
+		ab_shell_reading_begin(c->run, &readings);
+		go_to(c, tries++ < MAX_CDPATH ? &at : NULL);
+		ab_shell_reading_end(c->run, &readings);
+		if (tries > MAX_CDPATH)
+			break;
+	}
+	ab_shell_reading_join(c->run, &readings);
+}
+
+/* pushd and popd but for what begins with where they go: +1, -n, no word. */
+static bool turns_stack(struct ab_check *c, bool is_push,
+			const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_word *last = argc > 1 ? &argv[argc - 1] : NULL;
+	bool stays = argc > 1 && ab_word_equals(&argv[1], "-n");
+	static const struct ab_word second = { .text = "+1", .len = 2 };
+	uint32_t at;
+
+	if (last && ab_word_equals(last, "--") && !stays)
+		last = NULL;
+	if (stays && is_push && argc > 2) {
+		if (stack_place(last, 1, &at))
+			set_cwd(c, NULL); /* turned, and it says nowhere */
+		else
+			push_dir(c, ab_cwd_after(c, last));
+		return true;
+	}
+	if (last && !stays && !stack_place(last, 1, &at))
+		return false;
+	if (!last && !is_push)
+		return false;
+	if (stays && argc > 2 && is_push)
+		return false;
+	turn_stack(c, stays && argc == 2 ? &second : last, !is_push);
+	return true;
+}
+
+/* The word that says where: the last that is no option. */
+static const struct ab_word *target_of(const struct ab_word *argv,
+				       uint32_t argc, bool *is_physical)
+{
+	const struct ab_word *to = NULL;
+
 	for (uint32_t i = 1; i < argc; i++) {
 		const struct ab_word *w = &argv[i];
 		bool is_option = w->len > 1 && *w->text == '-' &&
 				 !w->hole_count;
 
-		is_physical |= is_option && memchr(w->text, 'P', w->len);
+		*is_physical |= is_option && memchr(w->text, 'P', w->len);
 		if (!is_option)
 			to = w;
 	}
-	if (!to && !is_push && home.text)
+	return to;
+}
+
+/* cd, pushd, popd. */
+void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
+		   const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_word *to, *own_home, *named = NULL;
+	struct ab_word home = { .text = c->place->home.text,
+				.len = c->place->home.len };
+	bool is_push = builtin == AB_BUILTIN_PUSHD;
+	bool was_linked = c->is_linked, is_physical = c->is_physical;
+	bool by_path = false;
+
+	if (builtin != AB_BUILTIN_CD && turns_stack(c, is_push, argv, argc)) {
+		note_word(c, NULL, NULL);
+		return;
+	}
+	if (builtin == AB_BUILTIN_POPD) {
+		pop_dir(c);
+		note_word(c, NULL, NULL);
+		return;
+	}
+	to = target_of(argv, argc, &is_physical);
+	own_home = to ? NULL : given(c, "HOME");
+	if (own_home && !own_home->hole_count)
+		to = own_home;
+	else if (!to && home.text)
 		to = &home;
 	if (is_push)
 		push_dir(c, c->cwd);
@@ -294,14 +475,16 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		named = named_dir(c, to, &home);
 	if (to && ab_word_equals(to, "-"))
 		to = old_dir(c);
-	else if (to && uses_cdpath(c, to))
-		to = NULL;
+	else if (to)
+		by_path = uses_cdpath(c, to);
 	if (c->cwd && c->has_files)
 		(void)ab_shell_set(c->run, AB_CWD_BEFORE,
 				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
 				   AB_SHELL_INHERITED);
 	c->is_linked &= is_physical;
-	if (AB_UNLIKELY(named != NULL))
+	if (AB_UNLIKELY(by_path))
+		go_by_cdpath(c, to);
+	else if (AB_UNLIKELY(named != NULL))
 		go_to_one(c, to, named);
 	else
 		go_to(c, to);
