@@ -326,6 +326,14 @@ void ab_check_image(struct ab_check *c, const struct ab_use *use,
 /* --- code_tasks.c --- */
 /* Commands behind keys and in lists of whatever format. */
 void ab_check_tasks(struct ab_check *c, const struct ab_word *text);
+/* --- code_xml.c --- */
+/* What ant and maven run, remove and write. */
+void ab_check_xml(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *text);
+/* cmd = "..." */
+void ab_check_keyed(struct ab_check *c, const char *lang,
+		    const struct ab_word *text);
+/* --- code_tasks.c --- */
 /* Tests of bats, which are bash but for their heads. */
 void ab_check_bats(struct ab_check *c, const struct ab_word *text);
 /* Scripts that a program of jq puts into a package.json. */

@@ -640,6 +640,11 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_npm(c, use, w);
 	else if (!strcmp(role->text, "tasks"))
 		ab_check_tasks(c, w);
+	else if (!strcmp(role->text, "xml"))
+		ab_check_xml(c, use, w);
+	else if (!strcmp(role->text, "bazel") ||
+		 !strcmp(role->text, "terraform"))
+		ab_check_keyed(c, role->text, w);
 	else if (!strcmp(role->text, "jq"))
 		ab_check_jq(c, w);
 	else if (!strcmp(role->text, "bats"))

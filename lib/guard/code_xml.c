@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * build.xml of ant and pom.xml of maven: the commands that they run and the
+ * files that they remove or write. It is no parser of XML: elements and their
+ * attributes are read one after the other, whichever target they are in, and
+ * properties stay names. And values behind keys of bazel and terraform.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "guard/command.h"
+
+#define MAX_ARGS 64 /* of one command */
+
+struct xml {
+	struct ab_check *c;
+	const struct ab_use *use;
+	const struct ab_word *text;
+	struct ab_word argv[MAX_ARGS];
+	uint32_t argc;
+	bool is_delete; /* what is named next is taken away */
+};
+
+/* One element: its name, and where its attributes are. */
+struct tag {
+	struct ab_word name;
+	uint32_t at, end;
+};
+
+static bool is_blank(char ch)
+{
+	return memchr(" \t\r\n", ch, 4) != NULL;
+}
+
+/* &lt; and its kind as what they stand for, in place. */
+static bool plain(struct ab_check *c, const struct ab_word *w,
+		  struct ab_word *out)
+{
+	static const struct {
+		const char *name;
+		char ch;
+	} all[] = { { "&lt;", '<' },   { "&gt;", '>' },	  { "&amp;", '&' },
+		    { "&quot;", '"' }, { "&apos;", '\'' }, { "&#10;", '\n' } };
+	uint32_t n = 0;
+	char *text;
+
+	*out = *w;
+	if (AB_LIKELY(!memchr(w->text, '&', w->len) || w->hole_count))
+		return true;
+	text = ab_check_alloc(c, w->len + 1);
+	if (!text)
+		return false;
+	for (uint32_t i = 0; i < w->len;) {
+		size_t k = 0, m = 1;
+
+		for (; w->text[i] == '&' && k < AB_ARRAY_LEN(all); k++) {
+			m = strlen(all[k].name);
+			if (w->len - i >= m &&
+			    !memcmp(w->text + i, all[k].name, m))
+				break;
+		}
+		if (w->text[i] != '&' || k == AB_ARRAY_LEN(all)) {
+			text[n++] = w->text[i++];
+			continue;
+		}
+		text[n++] = all[k].ch;
+		i += (uint32_t)m;
+	}
+	*out = (struct ab_word){ .text = text, .len = n, .span = w->span };
+	return true;
+}
+
+/* The value of an attribute; false: the element has none of that name. */
+static bool attribute(struct xml *x, const struct tag *t, const char *name,
+		      struct ab_word *out)
+{
+	const char *s = x->text->text;
+	uint32_t n = (uint32_t)strlen(name), at = t->at;
+
+	while (at < t->end) {
+		uint32_t from, len;
+
+		while (at < t->end && (is_blank(s[at]) || s[at] == '/'))
+			at++;
+		for (from = at; at < t->end && s[at] != '=' &&
+				!is_blank(s[at]);)
+			at++;
+		len = at - from;
+		while (at < t->end && !memchr("\"'", s[at], 2))
+			at++;
+		if (at == t->end)
+			return false;
+		const char *stop = memchr(s + at + 1, s[at], t->end - at - 1);
+		uint32_t to = stop ? (uint32_t)(stop - s) : t->end;
+		struct ab_word value;
+
+		if (len == n && !memcmp(s + from, name, n))
+			return ab_word_slice(x->c, x->text, at + 1,
+					     to - at - 1, &value) &&
+			       plain(x->c, &value, out);
+		at = to + 1;
+	}
+	return false;
+}
+
+static void add_word(struct xml *x, const struct ab_word *w)
+{
+	if (x->argc < MAX_ARGS)
+		x->argv[x->argc++] = *w;
+	else
+		ab_check_known(x->c, AB_KNOWN_LIMIT, AB_V_ASK, w);
+}
+
+/* line="-rf x": the words in it. */
+static void add_line(struct xml *x, const struct ab_word *line)
+{
+	struct ab_word w;
+
+	for (uint32_t at = 0; at < line->len;) {
+		uint32_t from;
+
+		while (at < line->len && is_blank(line->text[at]))
+			at++;
+		for (from = at; at < line->len && !is_blank(line->text[at]);)
+			at++;
+		if (at > from && ab_word_slice(x->c, line, from, at - from, &w))
+			add_word(x, &w);
+	}
+}
+
+static void run_argv(struct xml *x)
+{
+	if (x->argc)
+		ab_check_words(x->c, x->argv, x->argc, 0, NULL, false);
+	x->argc = 0;
+}
+
+static bool is_named(const struct tag *t, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ab_word_equals(&t->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* <delete dir="x"/>: all of it, where no <include> is likely to follow. */
+static void remove_named(struct xml *x, const struct tag *t)
+{
+	struct ab_word w;
+
+	if (attribute(x, t, "dir", &w))
+		ab_check_path(x->c, x->use, AB_ROLE_REMOVE, &w);
+	if (attribute(x, t, "file", &w))
+		ab_check_path(x->c, x->use, AB_ROLE_DELETE, &w);
+	x->is_delete = true;
+}
+
+/* Some of what lies there is written or taken away. */
+static void change_below(struct xml *x, const struct ab_word *dir)
+{
+	struct ab_word all;
+	char *text = ab_check_alloc(x->c, dir->len + 2);
+
+	if (!text)
+		return;
+	memcpy(text, dir->text, dir->len);
+	memcpy(text + dir->len, "/x", 2);
+	all = (struct ab_word){ .text = text, .len = dir->len + 2,
+				.span = dir->span };
+	ab_check_path(x->c, x->use, AB_ROLE_WRITE, &all);
+}
+
+static void open_tag(struct xml *x, const struct tag *t)
+{
+	static const char *const runs[] = { "exec", "apply", "execute" };
+	static const char *const writes[] = { "echo",	"touch", "copy",
+					      "move",	"concat", "get",
+					      "mkdir",	"replace", "unzip",
+					      "untar",	"chmod" };
+	static const char *const targets[] = { "file", "tofile", "todir",
+					       "dest", "destfile", "dir" };
+	struct ab_word w;
+
+	if (is_named(t, runs, AB_ARRAY_LEN(runs))) {
+		run_argv(x);
+		if (attribute(x, t, "executable", &w))
+			add_word(x, &w);
+	} else if (ab_word_equals(&t->name, "arg") && x->argc) {
+		if (attribute(x, t, "value", &w) ||
+		    attribute(x, t, "file", &w) || attribute(x, t, "path", &w))
+			add_word(x, &w);
+		if (attribute(x, t, "line", &w))
+			add_line(x, &w);
+	} else if (ab_word_equals(&t->name, "delete")) {
+		remove_named(x, t);
+	} else if (ab_word_equals(&t->name, "fileset") && x->is_delete) {
+		if (attribute(x, t, "dir", &w))
+			change_below(x, &w);
+	} else if (is_named(t, writes, AB_ARRAY_LEN(writes))) {
+		for (size_t i = 0; i < AB_ARRAY_LEN(targets); i++) {
+			bool is_from = !i && t->name.text[0] != 'e' &&
+				       t->name.text[0] != 't' &&
+				       t->name.text[0] != 'r';
+
+			if (!is_from && attribute(x, t, targets[i], &w))
+				ab_check_path(x->c, x->use, AB_ROLE_WRITE, &w);
+		}
+	}
+}
+
+/* </exec>, and what maven has between <executable> and its end. */
+static void close_tag(struct xml *x, const struct tag *t, uint32_t from)
+{
+	static const char *const ends[] = { "exec", "apply", "configuration",
+					    "target", "project" };
+	struct ab_word w, value;
+
+	if (is_named(t, ends, AB_ARRAY_LEN(ends))) {
+		run_argv(x);
+		return;
+	}
+	if (ab_word_equals(&t->name, "delete"))
+		x->is_delete = false;
+	if (!ab_word_slice(x->c, x->text, from, t->at - from, &value) ||
+	    !plain(x->c, &value, &w))
+		return;
+	if (ab_word_equals(&t->name, "executable")) {
+		run_argv(x);
+		add_word(x, &w);
+	} else if (ab_word_equals(&t->name, "argument") && x->argc) {
+		add_word(x, &w);
+	} else if (ab_word_equals(&t->name, "commandlineArgs") && x->argc) {
+		add_line(x, &w);
+	}
+}
+
+/* Behind <!-- -->, <? ?> and <! >; 0: it is an element. */
+static uint32_t skip_remark(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text + at;
+	uint32_t left = text->len - at;
+	const char *end = NULL;
+
+	if (left > 8 && !memcmp(s, "<![CDATA[", 9))
+		return at + 9;
+	if (left > 3 && !memcmp(s, "<!--", 4))
+		end = memmem(s, left, "-->", 3);
+	else if (left > 1 && (s[1] == '?' || s[1] == '!'))
+		end = memchr(s, '>', left);
+	else
+		return 0;
+	return end ? (uint32_t)(end - text->text) + 1 : text->len;
+}
+
+/* The end of the element that begins at `at`: `>` in no quotes. */
+static uint32_t tag_end(const struct ab_word *text, uint32_t at)
+{
+	char quote = '\0';
+
+	for (; at < text->len; at++) {
+		char ch = text->text[at];
+
+		if (quote)
+			quote = ch == quote ? '\0' : quote;
+		else if (ch == '"' || ch == '\'')
+			quote = ch;
+		else if (ch == '>')
+			break;
+	}
+	return at;
+}
+
+void ab_check_xml(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *text)
+{
+	struct xml *x = ab_check_alloc(c, sizeof(*x));
+	uint32_t at = 0, from = 0, skip;
+	const char *s = text->text;
+	struct tag t;
+
+	if (!x)
+		return;
+	x->c = c;
+	x->use = use;
+	x->text = text;
+	x->argc = 0;
+	x->is_delete = false;
+	while (at < text->len && !c->is_broken) {
+		at += (uint32_t)ab_seek(s + at, text->len - at, '<');
+		skip = at < text->len ? skip_remark(text, at) : 0;
+		if (skip || at == text->len) {
+			at = skip ? skip : at;
+			continue;
+		}
+		bool is_end = at + 1 < text->len && s[at + 1] == '/';
+		uint32_t name = at + 1 + is_end, end = tag_end(text, at);
+
+		t.at = at;
+		t.end = end;
+		for (skip = name; skip < end && !is_blank(s[skip]) &&
+				  s[skip] != '/';)
+			skip++;
+		if (!ab_word_slice(c, text, name, skip - name, &t.name))
+			return;
+		if (is_end) {
+			close_tag(x, &t, from);
+		} else {
+			t.at = skip;
+			open_tag(x, &t);
+			if (end > skip && s[end - 1] == '/' &&
+			    !ab_word_equals(&t.name, "arg"))
+				close_tag(x, &t, end);
+		}
+		at = from = end + 1;
+	}
+	run_argv(x);
+}
+
+/* --- cmd = "...", of bazel and terraform --------------------------------- */
+
+static bool runs_value(const struct ab_word *text, const struct ab_token *t)
+{
+	static const char *const names[] = { "cmd", "cmd_bash", "command",
+					     "local_command" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (t->kind == AB_TOKEN_WORD && strlen(names[i]) == t->len &&
+		    !memcmp(text->text + t->at, names[i], t->len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_sign(const struct ab_word *text, const struct ab_token *t,
+		    char ch)
+{
+	return t->kind == AB_TOKEN_SIGN && t->len == 1 &&
+	       text->text[t->at] == ch;
+}
+
+/* bazel: $(location x), $@ and $< are names of files that it makes, and $$ is
+   the shell's own sign. */
+static bool put_made(struct ab_check *c, struct ab_word *w)
+{
+	static const char made[] = "bazel-out/x";
+	uint32_t n = 0, size = sizeof(made) - 1, end;
+	char *text = ab_check_alloc(c, (size_t)w->len * size + 1);
+
+	if (!text)
+		return false;
+	for (uint32_t i = 0; i < w->len; i++) {
+		char next = i + 1 < w->len ? w->text[i + 1] : '\0';
+
+		end = i + 1;
+		if (w->text[i] == '$' && next == '(')
+			end = i + (uint32_t)ab_seek(w->text + i, w->len - i,
+						    ')');
+		if (w->text[i] != '$' || !next || !memchr("$@<^(", next, 5)) {
+			text[n++] = w->text[i];
+			continue;
+		}
+		i = end;
+		if (next == '$') {
+			text[n++] = '$';
+			continue;
+		}
+		memcpy(text + n, made, size);
+		n += size;
+	}
+	*w = (struct ab_word){ .text = text, .len = n, .span = w->span };
+	return true;
+}
+
+void ab_check_keyed(struct ab_check *c, const char *lang,
+		    const struct ab_word *text)
+{
+	const bool is_bazel = !strcmp(lang, "bazel");
+	struct ab_lexer x = { .text = text->text, .len = text->len,
+			      .traits = ab_lex_traits("python") };
+	struct ab_code k = { .c = c, .text = text, .name = "python",
+			     .lang = AB_PY, .x = x };
+	struct ab_token t, before = { 0 };
+	struct ab_word w;
+	bool is_value = false;
+
+	while (ab_lexer_next(&x, &t) && !c->is_broken) {
+		if (is_sign(text, &t, '=')) {
+			is_value = runs_value(text, &before);
+		} else if (is_value && t.kind == AB_TOKEN_STRING) {
+			if (ab_code_plain_word(&k, &t, &w) &&
+			    (!is_bazel || put_made(c, &w)))
+				ab_check_script(c, &w, true, NULL, 0, NULL);
+		} else if (is_value && !is_sign(text, &t, '[') &&
+			   !is_sign(text, &t, '(') && !is_sign(text, &t, '+')) {
+			is_value = false;
+		}
+		before = t;
+	}
+}
