@@ -7,26 +7,36 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Files that outlive the request, other people's among them; what manages
-   accounts; requests inside of requests. */
+/*
+ * Files that outlive the request, other people's among them; what manages
+ * accounts; requests inside of requests; and what gives out a credential of
+ * the account, which would work outside of the box and past its gateway. "*"
+ * is any one segment.
+ */
 static const char *const anthropic_closed[] = {
-	"/v1/files", "/v1/organizations", "/v1/skills", NULL
+	"/v1/files", "/v1/organizations", "/v1/skills", "/v1/oauth",
+	"/api/oauth/claude_cli", NULL
 };
 static const char *const openai_closed[] = {
 	"/v1/files",  "/v1/uploads", "/v1/vector_stores", "/v1/containers",
 	"/v1/evals",  "/v1/fine_tuning", "/v1/organization", "/v1/projects",
-	NULL
+	"/v1/batches", "/v1/skills", "/v1/realtime/client_secrets",
+	"/v1/realtime/sessions", "/v1/realtime/transcription_sessions",
+	"/v1/chatkit/sessions", NULL
 };
+/* of every version; and each of its methods has a second path, by its name */
 static const char *const google_closed[] = {
-	"/upload",	  "/download",	     "/batch",
-	"/v1/files",	  "/v1beta/files",   "/v1alpha/files",
-	"/v1beta/corpora", "/v1beta/tunedModels",
-	"/v1beta/fileSearchStores", NULL
+	"/upload",    "/resumable",  "/download",    "/batch",
+	"/*/files",   "/*/corpora",  "/*/tunedModels",
+	"/*/fileSearchStores",	     "/*/auth_tokens",
+	"/*/openai/files",	     "/*/openai/batches", "/$rpc",
+	"/%24rpc", NULL
 };
 static const char *const files_closed[] = {
 	"/v1/files", "/v1/batches", "/openai/v1/files", "/openai/v1/batches",
-	"/v1/libraries", "/v1/keys", "/v1/api-keys", "/v1/management-keys",
-	NULL
+	"/v1/batch", "/v1/libraries", "/v1/keys", "/v1/api-keys",
+	"/v1/management-keys", "/v1/auth/keys", "/v1/byok",
+	"/v1/realtime/client_secrets", "/v1/realtime/sessions", NULL
 };
 
 const ab_preset ab_presets[] = {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/digit.h"
@@ -222,23 +221,52 @@ static const ab_route *find_route(const ab_route_table *table,
 	return found;
 }
 
-/* Like ab_path_below(), case apart: some servers do not care for it. */
-static size_t below(const char *path, size_t n, const char *prefix)
+static char lower(char c)
 {
-	size_t len = strlen(prefix);
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
 
-	return n >= len && strncasecmp(path, prefix, len) == 0 &&
-			       (n == len || path[len] == '/') ?
-		       len : 0;
+/* Behind the name of what is closed: a server may take what follows for a verb
+   (":register", Google's AIP-136), a format (".json") or for nothing. */
+static bool ends_closed_name(char c)
+{
+	return !((lower(c) >= 'a' && lower(c) <= 'z') ||
+		 (c >= '0' && c <= '9') || c == '_' || c == '-');
+}
+
+/*
+ * How much of the path is the prefix, or 0. Like ab_path_below(), case apart:
+ * some servers do not care for it. In what is closed "*" is any one segment,
+ * as the versions of an API are; what opens is taken as it is written.
+ */
+static size_t below(const char *path, size_t n, const char *prefix,
+		    bool closes)
+{
+	size_t at = 0;
+
+	for (; *prefix; prefix++) {
+		size_t from = at;
+
+		if (closes && *prefix == '*')
+			while (at < n && path[at] != '/')
+				at++;
+		else
+			at += at < n && lower(path[at]) == lower(*prefix);
+		if (at == from)
+			return 0;
+	}
+	return at == n || path[at] == '/' ||
+			       (closes && ends_closed_name(path[at])) ?
+		       at : 0;
 }
 
 static size_t longest_below(const char *path, size_t n,
-			    const char *const *list, size_t count)
+			    const char *const *list, size_t count, bool closes)
 {
 	size_t longest = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t len = below(path, n, list[i]);
+		size_t len = below(path, n, list[i], closes);
 
 		longest = len > longest ? len : longest;
 	}
@@ -260,8 +288,8 @@ static bool is_closed(const ab_wire_route *spec, const char *path, size_t n)
 {
 	if (spec->closed_count && has_odd_end(path, n))
 		return true;
-	return longest_below(path, n, spec->closed, spec->closed_count) >
-	       longest_below(path, n, spec->open, spec->open_count);
+	return longest_below(path, n, spec->closed, spec->closed_count, true) >
+	       longest_below(path, n, spec->open, spec->open_count, false);
 }
 
 /* Rights that depend on the path want it without an encoded slash. */

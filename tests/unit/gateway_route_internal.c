@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of routes, the key of a box and what is injected: rows of
- * tests/data/gateway-route.jsonl {id, in, out, writes?}: `in` is a request,
- * `out` "<prefix> <host> <path>" or the reason, `writes` what goes upstream.
+ * tests/data/gateway-route.jsonl {id, in, out, writes?, preset?}: `in` is a
+ * request, `out` "<prefix> <host> <path>" or the reason, `writes` what goes
+ * upstream; with a `preset` its route is at "/p", and no other.
  */
 #include "config.h"
 
@@ -22,6 +23,7 @@
 #include "inject.h"
 #include "key.h"
 #include "net_rows.h"
+#include "policy/presets.h"
 #include "route_table.h"
 
 static const char *const closed[] = { "/v1/files", "/v1/organizations" };
@@ -89,9 +91,30 @@ static void check_writes(const json_t *row, const char *id,
 		      "%s: writes %.*s", id, (int)out.len, text);
 }
 
+/* The table with the route of a preset alone. */
+static void init_preset(ab_route_table *t, const char *name)
+{
+	const ab_preset *preset = ab_preset_find(name);
+	ab_wire_route spec = {
+		.prefix = "/p", .host = "api.test", .port = 443, .base = "",
+		.kind = AB_ROUTE_HTTP, .flags = AB_ROUTE_WRITE,
+		.secret = "k", .scheme = "", .user = "",
+	};
+	size_t at;
+
+	ck_assert_msg(preset != NULL, "%s", name);
+	spec.header = preset->header;
+	spec.closed = preset->closed;
+	while (spec.closed[spec.closed_count])
+		spec.closed_count++;
+	ck_assert_int_eq(ab_route_table_init(t, &spec, 1, &at), 0);
+}
+
 static void judge_row(const json_t *row, const char *id)
 {
 	static ab_route_verdict v;
+	const char *preset = json_string_value(json_object_get(row, "preset"));
+	ab_route_table own = { 0 };
 	size_t n;
 	ab_autofree char *in = net_take(row, "in", &n);
 	ab_http_head head;
@@ -100,7 +123,10 @@ static void judge_row(const json_t *row, const char *id)
 	ab_http_head_init(&head, AB_HTTP_REQUEST);
 	ck_assert_msg(ab_http_head_read(&head, in, n) == AB_HTTP_OK,
 		      "%s: %s", id, ab_http_reason_name(head.reason));
-	if (ab_route_judge(&table, &head, in, &v) == AB_ROUTE_OK)
+	if (preset)
+		init_preset(&own, preset);
+	if (ab_route_judge(preset ? &own : &table, &head, in, &v) ==
+	    AB_ROUTE_OK)
 		snprintf(out, sizeof(out), "%s %s %.*s", v.route->spec.prefix,
 			 v.route->spec.host, (int)v.len, v.path);
 	else if (v.reason == AB_ROUTE_PATH)
@@ -113,6 +139,7 @@ static void judge_row(const json_t *row, const char *id)
 		      out);
 	if (json_object_get(row, "writes"))
 		check_writes(row, id, &head, in, &v);
+	ab_route_table_end(&own);
 }
 
 START_TEST(requests_take_the_routes_the_rows_say)

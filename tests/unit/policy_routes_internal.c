@@ -84,16 +84,16 @@ START_TEST(presets_and_defaults_are_written_out)
 		{ "{\"prefix\":\"/a\",\"preset\":\"anthropic\","
 		  "\"inject\":{\"secret\":\"k\"}}", "",
 		  "/a -> api.anthropic.com:443 http write k x-api-key:: "
-		  "closed 3 open 0 rpm 0 conn 0 bps 0" },
+		  "closed 5 open 0 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/a\",\"preset\":\"openai\","
 		  "\"upstream\":\"https://LLM.example.com:8443/x/\","
 		  "\"open\":[\"/v1/files\"],\"websocket\":true,"
 		  "\"inject\":{\"secret\":\"k\"}}", "",
 		  "/a -> llm.example.com:8443/x http write ws k "
-		  "authorization:Bearer: closed 8 open 1 rpm 0 conn 0 bps 0" },
+		  "authorization:Bearer: closed 14 open 1 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/a\",\"preset\":\"openai\","
 		  "\"inject\":{\"secret\":\"k\",\"header\":\"X-K\"}}", "",
-		  "/a -> api.openai.com:443 http write k x-k:: closed 8 "
+		  "/a -> api.openai.com:443 http write k x-k:: closed 14 "
 		  "open 0 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/g\",\"kind\":\"git\",\"access\":\"read\","
 		  "\"upstream\":\"https://git.example.com/acme/shop.git\","
