@@ -74,43 +74,59 @@ static const char *const hop[] = {
 
 /* What names the caller to an upstream: case 76. */
 static const char *const credentials[] = {
-	"authorization",
 	"x-goog-user-project",
-	"x-goog-iam-authorization-token",
-	"x-amz-security-token",
-	"private-token",
-	"job-token",
 	"x-jfrog-art-api",
 	"cookie",
 	"cookie2",
+	"dpop", /* RFC 9449 */
+	"signature", /* RFC 9421, of a head that is written anew here */
+	"signature-input",
+	"signature-agent",
 	"forwarded",
 	"via",
 	"x-real-ip",
 	"x-client-ip",
+	"x-cluster-client-ip",
 	"true-client-ip",
-	"openai-organization",
-	"openai-project",
 };
 
+/* What a proxy in front of a server would say of who it has let in. */
 static const char *const credential_prefixes[] = {
 	"x-forwarded-",
 	"cf-",
+	"chatgpt-",
+	"client-cert", /* RFC 9440 */
+	"x-client-cert",
+	"ssl-client-",
+	"x-ssl-client-",
+	"impersonate-",
+	"remote-",
+	"x-remote-",
+	"x-webauth-",
+	"x-proxyuser-",
+	"x-auth-request-",
+	"x-authenticated-",
 	"x-ms-client-principal",
 	"x-amzn-oidc-",
 	"x-goog-authenticated-user-",
 };
 
-/* No server calls anything else so, whatever stands before it. */
+/* A name that ends so is a credential's, whatever stands before it, also
+   those that nobody has made yet: */
 static const char *const credential_endings[] = {
-	"api-key",
-	"apikey",
-	"api-token",
-	"access-key",
-	"access-token",
-	"auth-key",
-	"auth-token",
-	"subscription-key",
-	"subscription-token",
+	"authorization", "authentication", "key",	 "token",
+	"password",	 "passwd",	   "passphrase", "secret",
+	"credential",	 "credentials",	   "auth-email",
+};
+
+/* but these, which say something about the request. */
+static const char *const other_endings[] = {
+	"idempotency-key", "sec-websocket-key", "encryption-key",
+	"customer-key",	   "partition-key",	"partitionkey",
+	"routing-key",	   "cache-key",		"surrogate-key",
+	"csrf-token",	   "csrftoken",		"xsrf-token",
+	"lock-token",	   "continuation-token", "page-token",
+	"idempotency-token",
 };
 
 static const char *const response_credentials[] = {
@@ -142,15 +158,27 @@ static bool has_ending(const char *buf, ab_http_span name, const char *ending)
 	return name.len >= n && ab_http_name_is(buf, tail, ending);
 }
 
-/* Of anthropic-* only what describes the request stays: the others name
+static bool has_ending_of(const char *buf, ab_http_span name,
+			  const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (has_ending(buf, name, list[i]))
+			return true;
+	return false;
+}
+
+/* Of these only what describes the request stays: the others name
    organisations and workspaces, those to come included. */
 static bool is_vendor_identity(const char *buf, ab_http_span name)
 {
-	return has_prefix(buf, name, "anthropic-") &&
-	       !ab_http_name_is(buf, name, "anthropic-version") &&
-	       !ab_http_name_is(buf, name, "anthropic-beta") &&
-	       !ab_http_name_is(buf, name,
-				"anthropic-dangerous-direct-browser-access");
+	static const char *const plain[] = {
+		"anthropic-version", "anthropic-beta",
+		"anthropic-dangerous-direct-browser-access", "openai-beta",
+	};
+
+	return (has_prefix(buf, name, "anthropic-") ||
+		has_prefix(buf, name, "openai-")) &&
+	       !is_one_of(buf, name, plain, AB_ARRAY_LEN(plain));
 }
 
 static bool is_credential(const char *buf, ab_http_span name)
@@ -161,10 +189,10 @@ static bool is_credential(const char *buf, ab_http_span name)
 	for (size_t i = 0; i < AB_ARRAY_LEN(credential_prefixes); i++)
 		if (has_prefix(buf, name, credential_prefixes[i]))
 			return true;
-	for (size_t i = 0; i < AB_ARRAY_LEN(credential_endings); i++)
-		if (has_ending(buf, name, credential_endings[i]))
-			return true;
-	return false;
+	return has_ending_of(buf, name, credential_endings,
+			     AB_ARRAY_LEN(credential_endings)) &&
+	       !has_ending_of(buf, name, other_endings,
+			      AB_ARRAY_LEN(other_endings));
 }
 
 static bool is_listed(const char *buf, ab_http_span name,

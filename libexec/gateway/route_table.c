@@ -40,6 +40,8 @@ static const struct {
 			    "the policy allows fetch here, not push" },
 	[AB_ROUTE_UPGRADE] = { "upgrade_denied", 403,
 			       "the policy allows no websocket here" },
+	[AB_ROUTE_PROTOCOL] = { "protocol_credential", 400,
+				"a websocket's protocol holds a credential" },
 	[AB_ROUTE_NO_KEY] = { "no_key", 401,
 			      "the key of the box is missing or wrong" },
 	[AB_ROUTE_REMOVED] = { "route_removed", 403,
@@ -348,15 +350,38 @@ static bool read_name(const char *s, size_t n, char *out, size_t size,
 /* "-" is written "_" here. What names a caller, and what makes a server read
    another method or other fields than those that were judged. */
 static const char *const refused_parameters[] = {
-	"access_token", "api_key",	  "apikey",	    "auth_token",
-	"authorization", "bearer_token",  "client_secret",  "id_token",
-	"oauth_token",	"private_token",  "job_token",	    "refresh_token",
-	"x_api_key",	"x_goog_api_key", "x_auth_token",   "$httpheaders",
-	"$http_headers", "$httpmethod",	  "$http_method",   "_method",
-	"x_http_method", "x_http_method_override",	  "x_method_override",
+	"authorization", "bearer_token", "id_token",	"oauth_token",
+	"private_token", "job_token",	 "refresh_token", "$httpheaders",
+	"$http_headers", "$httpmethod",	 "$http_method", "_method",
+	"x_http_method", "x_http_method_override",	"x_method_override",
 };
 /* only where we put a credential of ours in */
 static const char *const refused_beside_ours[] = { "key", "token" };
+
+/* No server calls anything else so, whatever stands before it; as fields
+   whose names end so do not go along (http_write.c). */
+static const char *const refused_endings[] = {
+	"access_key",	"accesskey",	    "access_token",  "accesstoken",
+	"api_key",	"apikey",	    "api_token",     "apitoken",
+	"auth_key",	"authkey",	    "auth_token",    "authtoken",
+	"app_key",	"application_key",  "functions_key", "secret_key",
+	"client_secret", "deploy_token",    "security_token", "session_token",
+	"subscription_key", "subscription_token",
+	"amz_credential", "goog_credential", "password",
+};
+
+static bool ends_refused(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(refused_endings); i++) {
+		size_t len = strlen(refused_endings[i]);
+
+		if (n >= len && strcmp(name + n - len, refused_endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
 static bool is_refused(const char *name, bool injects)
 {
@@ -367,7 +392,7 @@ static bool is_refused(const char *name, bool injects)
 	     i++)
 		if (strcmp(name, refused_beside_ours[i]) == 0)
 			return true;
-	return false;
+	return ends_refused(name);
 }
 
 static bool query_is_clean(const char *s, size_t n, bool injects)
@@ -390,6 +415,43 @@ static bool query_is_clean(const char *s, size_t n, bool injects)
 		if (part && is_refused(text, injects))
 			return false;
 		at = end + 1;
+	}
+	return true;
+}
+
+static bool holds(const char *s, size_t n, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i + len <= n; i++) {
+		size_t k = 0;
+
+		while (k < len && lower(s[i + k]) == word[k])
+			k++;
+		if (k == len)
+			return true;
+	}
+	return false;
+}
+
+/* Browsers cannot set fields, so some servers take a key among the names of
+   protocols ("openai-insecure-api-key.KEY", "token, KEY"). */
+static bool protocol_is_clean(const ab_http_head *head, const char *buf)
+{
+	static const char *const words[] = {
+		"api-key", "api_key",	 "apikey",     "authorization",
+		"bearer",  "token",	 "secret",     "credential",
+		"openai-organization", "openai-project",
+	};
+
+	for (size_t i = 0; i < head->field_count; i++) {
+		const ab_http_field *f = &head->fields[i];
+
+		if (!ab_http_name_is(buf, f->name, "sec-websocket-protocol"))
+			continue;
+		for (size_t k = 0; k < AB_ARRAY_LEN(words); k++)
+			if (holds(buf + f->value.at, f->value.len, words[k]))
+				return false;
 	}
 	return true;
 }
@@ -422,7 +484,7 @@ static enum ab_route_reason judge_http(const ab_route_verdict *v,
 	if ((head->flags & AB_HTTP_UPGRADE_WS) &&
 	    !(spec->flags & AB_ROUTE_WEBSOCKET))
 		return AB_ROUTE_UPGRADE;
-	return AB_ROUTE_OK;
+	return protocol_is_clean(head, buf) ? AB_ROUTE_OK : AB_ROUTE_PROTOCOL;
 }
 
 static enum ab_route_reason judge_git(const ab_route_verdict *v,

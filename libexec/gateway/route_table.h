@@ -53,6 +53,7 @@ enum ab_route_reason {
 	AB_ROUTE_NOT_GIT, /* 403: no part of git's smart HTTP */
 	AB_ROUTE_PUSH,	  /* 403: a push where only fetch is allowed */
 	AB_ROUTE_UPGRADE, /* 403: websocket where it is not allowed */
+	AB_ROUTE_PROTOCOL, /* 400: a credential where websocket names its own */
 	/* while it is served */
 	AB_ROUTE_NO_KEY,     /* 401 */
 	AB_ROUTE_REMOVED,    /* 403: the host has taken it away */
