@@ -250,6 +250,16 @@ struct ab_scope_look {
 /* Pay for n more bytes; false: there is no more work left. */
 bool ab_scope_pay(struct ab_scope_look *l, size_t n);
 
+/*
+ * Compressed or encrypted, by how it begins: nothing more can be known. Where
+ * the bytes are all of a value, `is_whole`, a little says it; else a stream of
+ * zlib, which chance begins now and then, is read to its end.
+ */
+bool ab_scope_is_packed(const char *bytes, size_t n, bool is_whole);
+/* The same anywhere in what escapes stood for. */
+bool ab_scope_holds_packed(struct ab_scope_look *l, const char *text,
+			   size_t n);
+
 /* Look at n bytes and at what they encode. */
 void ab_scope_look(struct ab_scope_look *l, const char *text, size_t n);
 /* Look at n bytes that stood as numbers: a text, or something compressed. */

@@ -20,60 +20,6 @@ static void saw(struct ab_scope_look *l, enum ab_scope_what what)
 	l->saw(l->data, what, NULL, l->level);
 }
 
-/*
- * Could a deflate stream begin so? RFC 1951 section 3.2: the kinds of block,
- * and for one with a table that the lengths in it make a whole code.
- */
-static bool begins_deflate(const unsigned char *u)
-{
-	unsigned lengths = (u[1] >> 5 | u[2] << 3) & 15;
-	unsigned sum = 0;
-
-	switch (u[0] >> 1 & 3) {
-	case 0:
-		return (u[1] ^ u[3]) == 0xff && (u[2] ^ u[4]) == 0xff;
-	case 1:
-		return true;
-	case 3:
-		return false;
-	}
-	if (u[0] >> 3 > 29 || (u[1] & 31) > 29)
-		return false;
-	for (size_t bit = 17, i = 0; i < lengths + 4; i++, bit += 3) {
-		unsigned length = ((unsigned)u[bit / 8] |
-				   (unsigned)u[bit / 8 + 1] << 8) >>
-					  bit % 8 & 7;
-
-		sum += length ? 128u >> length : 0;
-	}
-	return sum == 128;
-}
-
-/* Compressed or encrypted: nothing more can be known. */
-static bool is_opaque(const char *text, size_t n, bool is_whole)
-{
-	static const struct {
-		const char *magic;
-		size_t n;
-	} magics[] = {
-		{ "\x1f\x8b\x08", 3 },	     { "\x28\xb5\x2f\xfd", 4 },
-		{ "\xfd" "7zXZ", 6 },	     { "BZh91AY&SY", 10 },
-		{ "\x04\x22\x4d\x18", 4 },   { "PK\x03\x04", 4 },
-		{ "Salted__", 8 },	     { "7z\xbc\xaf\x27\x1c", 6 },
-		{ "age-encryption.org/", 19 },
-	};
-	const unsigned char *u = (const unsigned char *)text;
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(magics); i++)
-		if (n >= magics[i].n + 4 &&
-		    memcmp(text, magics[i].magic, magics[i].n) == 0)
-			return true;
-	/* zlib: RFC 1950 section 2.2; two bytes that chance has, too, where
-	   there are many runs */
-	return is_whole && n >= 24 && u[0] == 0x78 && (u[1] & 0x20) == 0 &&
-	       (u[0] * 256u + u[1]) % 31 == 0 && begins_deflate(u + 2);
-}
-
 /* Could be read: UTF-8 without controls, or UTF-16 of ASCII. */
 static bool is_text(const char *text, size_t n)
 {
@@ -198,7 +144,7 @@ static void look_at_data(struct ab_scope_look *l, const char *text, size_t n)
 static void take_run(struct ab_scope_look *l, const char *text, size_t n,
 		     bool is_whole)
 {
-	if (is_opaque(text, n, is_whole)) {
+	if (ab_scope_is_packed(text, n, is_whole)) {
 		saw(l, AB_SAW_OPAQUE);
 		return;
 	}
@@ -227,7 +173,7 @@ static void decode(struct ab_scope_look *l, const struct ab_plain *p)
 
 		if (decoders[i](l, p, &text, &n)) {
 			ab_scope_find_address_bytes(l, text, n);
-			if (is_opaque(text, n, false))
+			if (ab_scope_holds_packed(l, text, n))
 				saw(l, AB_SAW_OPAQUE);
 			else
 				look_below(l, text, n, true, 1);

@@ -17,6 +17,7 @@ libagentbox_la_SOURCES += \
 	lib/scope/internal.h \
 	lib/scope/look.c \
 	lib/scope/names.c \
+	lib/scope/packed.c \
 	lib/scope/pass.c \
 	lib/scope/plain.c \
 	lib/scope/read.c \
