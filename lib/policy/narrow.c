@@ -471,6 +471,8 @@ static int32_t compare(agentbox_policy *parent, agentbox_policy *child,
 	if (!tree)
 		return ab_error_nomem(err);
 	r = walk(&n, ab_schema, parent->tree, child->tree, tree);
+	if (r == 0)
+		r = ab_narrow_routed(&n);
 	if (r < 0)
 		return r;
 	return ab_policy_make(child->context, &tree, NULL, out, err);

@@ -53,4 +53,11 @@ int32_t ab_narrow_records(ab_narrow *n, const ab_field *f, const json_t *p,
 int32_t ab_narrow_mounts(ab_narrow *n, const json_t *p, const json_t *c,
 			 json_t **out);
 
+/*
+ * When all is narrowed: hosts that the parent reaches by its routes and its
+ * servers of tools alone. What of them the child has no more is denied to it,
+ * in n->out, or what keeps the parent from them would not keep the child.
+ */
+int32_t ab_narrow_routed(ab_narrow *n);
+
 #endif

@@ -13,6 +13,7 @@ libagentbox_la_SOURCES += \
 	lib/policy/narrow_lists.c \
 	lib/policy/narrow_mounts.c \
 	lib/policy/narrow_records.c \
+	lib/policy/narrow_routed.c \
 	lib/policy/policy.c lib/policy/policy.h \
 	lib/policy/presets.c lib/policy/presets.h \
 	lib/policy/protect.c \

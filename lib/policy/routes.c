@@ -26,21 +26,31 @@ static const char *or_empty(const char *s)
 	return s ? s : "";
 }
 
+/* The authority of "https://host:port/base/", and what follows it or NULL. */
+static bool read_url(const char *url, ab_target *target, const char **path)
+{
+	const char *authority = url + sizeof(scheme_of_url) - 1;
+	size_t n;
+
+	*path = strchr(authority, '/');
+	n = *path ? (size_t)(*path - authority) : strlen(authority);
+	return ab_target_authority(authority, n, 443, target) == AB_TARGET_OK;
+}
+
 /* "https://host:port/base/": the parts. */
 static int32_t read_upstream(ab_policy_route *route, const char *url,
 			     agentbox_error **err)
 {
-	const char *authority = url + sizeof(scheme_of_url) - 1;
-	const char *path = strchr(authority, '/');
-	size_t n = path ? (size_t)(path - authority) : strlen(authority);
 	char text[AB_TARGET_TEXT_SIZE];
-	size_t base_len = path ? strlen(path) : 0;
+	const char *path;
+	size_t base_len;
 	ab_target target;
 
-	if (ab_target_authority(authority, n, 443, &target) != AB_TARGET_OK)
+	if (!read_url(url, &target, &path))
 		return ab_error_set(err, AGENTBOX_EPOLICY, route->plain.prefix,
 				    "the upstream \"%.200s\" has no usable "
 				    "host", url);
+	base_len = path ? strlen(path) : 0;
 	route->plain.port = target.port;
 	target.port = 0;
 	ab_target_text(&target, 0, text);
@@ -217,6 +227,27 @@ static int32_t read_server(ab_policy_route *route, const json_t *server,
 	r = read_upstream(route, ab_tree_string(server, "url"), err);
 	return r < 0 ? r : read_inject(route, json_object_get(server, "inject"),
 				       secrets, err);
+}
+
+bool ab_policy_routed_host(const json_t *record, ab_host *out)
+{
+	const ab_preset *preset = ab_preset_find(ab_tree_string(record,
+								"preset"));
+	const char *url = ab_tree_string(record, "upstream");
+	char text[AB_TARGET_TEXT_SIZE];
+	char why[AB_WHY_SIZE];
+	const char *path;
+	ab_target target;
+
+	if (!url)
+		url = preset ? preset->upstream : ab_tree_string(record, "url");
+	if (!url || !read_url(url, &target, &path))
+		return false;
+	target.port = 0;
+	ab_target_text(&target, 0, text);
+	if (text[0] == '[') /* a pattern has them only before a port */
+		text[strlen(text) - 1] = '\0';
+	return ab_host_parse(text + (text[0] == '['), out, why);
 }
 
 static int32_t read_all(const agentbox_policy *policy, ab_policy_routes *made,

@@ -7,8 +7,11 @@
 #ifndef AB_POLICY_ROUTES_H
 #define AB_POLICY_ROUTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "base/json.h"
+#include "net/hosts.h"
 #include "policy/policy.h"
 #include "policy/presets.h"
 #include "wire/route.h"
@@ -34,5 +37,9 @@ typedef struct ab_policy_routes {
 int32_t ab_policy_routes_init(const agentbox_policy *policy,
 			      ab_policy_routes *out, agentbox_error **err);
 void ab_policy_routes_end(ab_policy_routes *routes);
+
+/* Where one record of routes, or of servers, leads, whatever its port: false
+   where that is nowhere, as with a server that is a command. */
+bool ab_policy_routed_host(const json_t *record, ab_host *out);
 
 #endif
