@@ -141,24 +141,40 @@ static enum ab_call path_link(struct ab_code *k, const struct ab_args *a,
 	return AB_CALL_WRITE;
 }
 
-/* python's execv("/bin/x", ["x", ...]) and the like: how the program is to
-   call itself is no word of what it is told. By another name than its own it
-   may be a word after all, and is judged as that, too. */
+/* execlp(), execve() and the like of exec(3), posix_spawn(3), and python's. */
+static bool has_own_name(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *name = k->text->text + t->at;
+
+	if (t->len > 6 && !memcmp(name, "posix_", 6))
+		return true;
+	if (t->len > 4 && !memcmp(name, "exec", 4))
+		return k->lang == AB_PY || memchr("lv", name[4], 2);
+	return k->lang == AB_PY && t->len > 5 && !memcmp(name, "spawn", 5);
+}
+
+/* execv("/bin/x", ["x", ...]) and the like: how the program is to call itself
+   is no word of what it is told. By another name than its own, or of a call
+   that may be another one, it may be a word after all, and is judged as that,
+   too. */
 static void drop_own_name(struct ab_code *k, const struct ab_token *t,
 			  struct ab_args *a)
 {
-	const char *name = k->text->text + t->at;
-	bool has_own = (t->len > 4 && !memcmp(name, "exec", 4)) ||
-		       (t->len > 5 && !memcmp(name, "spawn", 5)) ||
-		       (t->len > 6 && !memcmp(name, "posix_", 6));
 	const struct ab_word *w = a->words;
+	bool has_own, is_same;
 	uint32_t base;
 
-	if (k->lang != AB_PY || !has_own || a->count < 2 || a->each)
+	if (!(k->lang & (AB_PY | AB_PERL | AB_OTHER)) || a->count < 2 ||
+	    a->each)
 		return;
 	base = ab_name_base(w);
-	if (w->len - base != w[1].len ||
-	    memcmp(w->text + base, w[1].text, w[1].len) != 0)
+	has_own = has_own_name(k, t);
+	is_same = w->len - base == w[1].len &&
+		  !memcmp(w->text + base, w[1].text, w[1].len);
+	/* go: syscall.Exec("/bin/x", []string{"x"}, env) */
+	if (!has_own && !(is_same && k->lang == AB_OTHER))
+		return;
+	if (!has_own || !is_same)
 		ab_code_judge(k, AB_CALL_SHELL, a);
 	a->count--;
 	memmove(&a->words[1], &a->words[2],

@@ -457,6 +457,7 @@ enum option {
 struct elements {
 	struct element all[MAX_ELEMENTS];
 	uint32_t depth; /* beyond MAX_ELEMENTS none is seen */
+	bool is_later;	/* a comma stands before it: it is not the first word */
 };
 
 /* run(["rm", "-rf", x]): a word that is not known. */
@@ -648,7 +649,8 @@ bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t)
 }
 
 /* d["x"], d.x: any value of a table, as a word or as a list. */
-static bool add_map(struct ab_code *k, struct ab_args *a)
+static bool add_map(struct ab_code *k, struct ab_args *a,
+		    const struct elements *all)
 {
 	struct ab_lexer x = k->x;
 	const struct ab_named *of;
@@ -678,7 +680,8 @@ static bool add_map(struct ab_code *k, struct ab_args *a)
 	n->is_list = of->is_nested;
 	n->begins |= of->is_nested;
 	n->is_map = n->is_nested = false;
-	a->is_computed = of->is_unknown || (a->count && a->is_computed);
+	a->is_computed = of->is_unknown ||
+			 ((a->count || all->is_later) && a->is_computed);
 	a->is_cut |= n->is_cut;
 	begin_each(a, n, false);
 	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
@@ -730,7 +733,7 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	*n = (struct ab_named){ .words = m.words, .count = m.count,
 				.is_list = m.is_list, .is_cut = m.is_cut };
 	a->is_cut |= m.is_cut;
-	if (!a->count && ab_made_is_known(&m))
+	if (!a->count && !all->is_later && ab_made_is_known(&m))
 		a->is_computed = false;
 	a->joint = AB_JOINT_NONE;
 	if (m.count > 1 && !m.is_list)
@@ -793,7 +796,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		    (is_call || (k->lang & BARE &&
 				 (n || ab_code_next_byte(k->text, before) !=
 					       '('))) &&
-		    (add_map(k, a) || add_made(k, a, &elements))) {
+		    (add_map(k, a, &elements) || add_made(k, a, &elements))) {
 			last = (struct ab_token){ .at = before,
 						  .kind = AB_TOKEN_STRING };
 			first = false;
@@ -816,6 +819,8 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		if (ab_code_is_sign(k, &t, ',') && depth == environment) {
 			a->count = 0;
 			environment = -1;
+		} else {
+			elements.is_later |= ab_code_is_sign(k, &t, ',');
 		}
 		if (AB_UNLIKELY(k->remote) &&
 		    ab_code_is_remote(k, &t, k->x, &last, &behind))

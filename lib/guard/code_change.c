@@ -214,6 +214,9 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 
 	if (!ab_lexer_next(&x, &t))
 		return false;
+	/* of js it makes another list, and this one stays as it is */
+	if (k->lang == AB_JS && ab_code_is_text(k, &t, "concat"))
+		return false;
 	/* a parameter, before it is known */
 	if (!known && ab_code_is_linked(k, name) &&
 	    (ab_code_is_one_of(k, &t, adds, AB_ARRAY_LEN(adds)) ||

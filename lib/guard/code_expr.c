@@ -531,6 +531,24 @@ static void skip_condition(struct reader *r)
 	r->is_lost |= !ab_code_is_text(r->k, &t, "else");
 }
 
+#define MAX_SLICE 16
+
+/* a[1:], a[1..-1] of a list that is known. */
+static bool is_slice(struct reader *r, struct ab_made *m)
+{
+	const char *s = r->x.text + r->x.pos;
+	uint32_t left = r->x.len - r->x.pos;
+	const char *close = memchr(s, ']', left < MAX_SLICE ? left : MAX_SLICE);
+	struct ab_token t;
+
+	if (!close || !ab_op_slice(s, (uint32_t)(close - s), m))
+		return false;
+	while (next_token(r, &t) && r->x.text + r->x.pos <= close)
+		;
+	r->is_made = true;
+	return true;
+}
+
 /* An element of a list that is known. */
 static void read_index(struct reader *r)
 {
@@ -543,6 +561,8 @@ static void read_index(struct reader *r)
 		skip_bracket(r);
 		return;
 	}
+	if (is_slice(r, m))
+		return;
 	if (!next_token(r, &t) || !next_token(r, &close) ||
 	    sign_of(r, &close) != ']') {
 		r->is_lost = true;
@@ -742,11 +762,16 @@ static enum step read_operand(struct reader *r, const struct ab_token *t)
 {
 	const uint8_t lang = r->k->lang;
 	struct frame *f = top(r);
-	char ch = sign_of(r, t);
+	char ch = sign_of(r, t), ends;
 	struct ab_made m;
 
 	if (is_skipped(r, t) || read_key(r, t))
 		return STEP_ON;
+	if (lang == AB_OTHER && (ends = ab_op_list(r->k, t, &r->x))) {
+		push(r, AB_OP_LIST, ends);
+		r->is_made = true;
+		return STEP_ON;
+	}
 	if (t->kind == AB_TOKEN_STRING) {
 		read_string(r, t);
 		return STEP_ON;

@@ -165,6 +165,99 @@ static void end_sprintf(struct ab_code *k, struct ab_op_args *f,
 	ab_made_format(k, m, &f->args, '%');
 }
 
+char ab_op_list(const struct ab_code *k, const struct ab_token *t,
+		struct ab_lexer *x)
+{
+	const bool is_macro = ab_code_is_text(k, t, "vec");
+	struct ab_lexer at = *x;
+	struct ab_token next = *t;
+
+	if (next.kind == AB_TOKEN_WORD && !ab_lexer_next(&at, &next))
+		return 0;
+	if (!ab_code_is_sign(k, &next, is_macro ? '!' : '[') ||
+	    !ab_lexer_next(&at, &next) ||
+	    !ab_code_is_sign(k, &next, is_macro ? '[' : ']'))
+		return 0;
+	if (!is_macro && (!ab_lexer_next(&at, &next) ||
+			  (next.kind == AB_TOKEN_WORD &&
+			   !ab_lexer_next(&at, &next)) ||
+			  !ab_code_is_sign(k, &next, '{')))
+		return 0;
+	*x = at;
+	return is_macro ? ']' : '}';
+}
+
+static void cut_list(struct ab_made *m, uint32_t begin, uint32_t end)
+{
+	end = end < m->count ? end : m->count;
+	begin = begin < end ? begin : end;
+	m->words += begin;
+	m->count = end - begin;
+	m->room = 0; /* others have the words */
+}
+
+bool ab_op_slice(const char *s, uint32_t len, struct ab_made *m)
+{
+	uint32_t begin = 0, end = UINT32_MAX, at = 0;
+	bool is_range;
+
+	if (len && *s >= '0' && *s <= '9')
+		begin = (uint32_t)(s[at++] - '0');
+	is_range = len - at > 1 && !memcmp(s + at, "..", 2);
+	if (!m->is_list || at == len || (s[at] != ':' && !is_range))
+		return false;
+	at += 1 + is_range;
+	if (at + 1 == len && s[at] >= '0' && s[at] <= '9')
+		end = (uint32_t)(s[at] - '0') + is_range;
+	else if (at != len && !(is_range && len - at > 1 &&
+				(!memcmp(s + at, "-1", 2) ||
+				 !memcmp(s + at, "$#", 2))))
+		return false;
+	cut_list(m, begin, end);
+	return true;
+}
+
+static bool is_digit(const struct ab_made *m)
+{
+	return m->count == 1 && m->words[0].len == 1 &&
+	       *m->words[0].text >= '0' && *m->words[0].text <= '9';
+}
+
+/* list.slice(1), list.slice(1, 3), list.drop(1); list.concat(["x"], "y") */
+static bool end_list(struct ab_code *k, const struct ab_op_args *f,
+		     struct ab_made *m)
+{
+	const struct ab_made *all = f->args.all;
+	uint32_t count = f->args.count;
+
+	*m = f->of;
+	/* go: append(list, "x") */
+	if (f->op == AB_OP_CONCAT && !m->count && !m->is_list && count) {
+		*m = *all++;
+		count--;
+	}
+	if (!m->is_list)
+		return false;
+	if (f->op == AB_OP_SLICE) {
+		if (count > 2 || (count && !is_digit(&all[0])) ||
+		    (count > 1 && !is_digit(&all[1])))
+			return false;
+		cut_list(m, count ? (uint32_t)(*all->words->text - '0') : 0,
+			 count > 1 ? (uint32_t)(*all[1].words->text - '0')
+				   : UINT32_MAX);
+		return true;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (all[i].is_list)
+			ab_made_join(k, m, &all[i], AB_GLUE_TEXT);
+		else if (all[i].count == 1)
+			ab_made_add(k, m, &all[i].words[0]);
+		else
+			return false;
+	}
+	return true;
+}
+
 bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m)
 {
 	const bool is_empty = !f->args.count;
@@ -236,6 +329,9 @@ bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m)
 		else
 			ab_made_hole(k, m);
 		return true;
+	case AB_OP_SLICE:
+	case AB_OP_CONCAT:
+		return end_list(k, f, m);
 	case AB_OP_VARIABLE:
 		end_variable(k, f, m);
 		return true;
@@ -330,6 +426,7 @@ static const struct call calls[] = {
 	{ "implode", AB_PHP, AB_OP_WORDS },
 	{ "join", AB_PHP, AB_OP_WORDS },
 	{ "concat", AB_LUA, AB_OP_TABLE, "table" },
+	{ "append", AB_OTHER, AB_OP_CONCAT },
 	{ "paste", AB_OTHER, AB_OP_PASTE },
 	{ "paste0", AB_OTHER, AB_OP_PASTE0 },
 	{ "join", AB_PY, AB_OP_LINE, "shlex" },
@@ -368,6 +465,9 @@ static const struct call methods[] = {
 	{ "expanduser", AB_PY, AB_OP_EXPAND },
 	{ "expand_path", AB_RUBY, AB_OP_EXPAND },
 	{ "split", AB_PY | AB_JS | AB_RUBY, AB_OP_SPLIT },
+	{ "slice", AB_JS, AB_OP_SLICE },
+	{ "drop", AB_RUBY, AB_OP_SLICE },
+	{ "concat", AB_JS | AB_RUBY, AB_OP_CONCAT },
 	{ "format", AB_PY, AB_OP_FORMAT },
 	{ "format", AB_LUA, AB_OP_FILL },
 	{ "glob", AB_PY, AB_OP_GLOB },

@@ -34,6 +34,8 @@ enum ab_op {
 	AB_OP_OF_WORDS, /* list.join(" ") */
 	AB_OP_LINE,     /* shlex.join(list) */
 	AB_OP_SPLIT,
+	AB_OP_SLICE,    /* list.slice(1) */
+	AB_OP_CONCAT,   /* list.concat(more) */
 	AB_OP_VARIABLE, /* getenv("HOME") */
 	AB_OP_GLOB,
 	AB_OP_NAMES /* of what is in a directory */
@@ -49,6 +51,13 @@ struct ab_op_args {
 
 /* What is made of it. False: that is not known. */
 bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m);
+/* []string{"a"}, new String[]{"a"}, vec!["a"]: what ends its elements; the
+   lexer, behind `t`, then is behind the bracket. 0: it is no list. */
+char ab_op_list(const struct ab_code *k, const struct ab_token *t,
+		struct ab_lexer *x);
+/* What of a list is left by what stands in the brackets behind it: `1:`,
+   `1..-1`, `1..$#a`. False: it is no list, or that is not understood. */
+bool ab_op_slice(const char *s, uint32_t len, struct ab_made *m);
 /* It makes more than it was given. */
 bool ab_op_is_making(enum ab_op op);
 /* The call that has the name, as owner.name(); and the method of what has been

@@ -151,41 +151,90 @@ static bool takes_text(const struct ab_word *w)
 	       w->text[w->len - 1] == 'c';
 }
 
+/* rust: c.arg("x"), of the next statement too. */
+static bool is_argument(const struct ab_code *k, struct ab_lexer x)
+{
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '.') &&
+	       ab_lexer_next(&x, &t) &&
+	       (ab_code_is_text(k, &t, "arg") ||
+		ab_code_is_text(k, &t, "args"));
+}
+
+/* A line that is put together of words. */
+struct line {
+	struct ab_word all;
+	char *text;
+	bool is_shell, is_text; /* the next word is one for the shell */
+};
+
+/* False: that was the last. */
+static bool join_word(struct ab_code *k, struct line *l,
+		      const struct ab_word *w)
+{
+	if (l->is_text) {
+		ab_check_script(k->c, w, true, NULL, 0, NULL);
+		l->all.len = 0;
+		return false;
+	}
+	l->is_text = l->is_shell && takes_text(w);
+	if (!is_plain(w) || l->all.len + w->len + 1 >= MAX_LINE)
+		return false;
+	l->text[l->all.len++] = ' ';
+	memcpy(l->text + l->all.len, w->text, w->len);
+	l->all.len += w->len;
+	return true;
+}
+
+/* "x", or a name that stands for it, or for more than one. */
+static bool join_token(struct ab_code *k, struct line *l,
+		       const struct ab_token *t)
+{
+	const struct ab_named *n;
+	struct ab_word more;
+	bool goes_on = true;
+
+	if (t->kind == AB_TOKEN_STRING)
+		return ab_code_word(k, t, &more) && join_word(k, l, &more);
+	n = t->kind == AB_TOKEN_WORD ? ab_code_value(k, t) : NULL;
+	for (uint32_t i = 0; n && goes_on && i < (n->is_list ? n->count : 1);
+	     i++)
+		goes_on = join_word(k, l, &n->words[i]);
+	return goes_on;
+}
+
 /* The string with those behind it, as one line. */
 static void run_joined(struct ab_code *k, struct ab_lexer x,
 		       const struct ab_word *w)
 {
-	char *line = ab_check_alloc(k->c, MAX_LINE);
-	struct ab_word all = { .text = line, .len = w->len, .span = w->span };
-	struct ab_word more;
+	char *text = ab_check_alloc(k->c, MAX_LINE);
+	struct line l = { .all = { .text = text, .len = w->len,
+				   .span = w->span },
+			  .text = text, .is_shell = is_shell(w) };
+	bool is_over = false;
 	struct ab_token t;
-	bool is_text = false;
+	uint32_t i = 0;
 
-	if (!line || !is_plain(w) || w->len >= MAX_LINE)
+	if (!text || !is_plain(w) || w->len >= MAX_LINE)
 		return;
-	memcpy(line, w->text, w->len);
-	for (uint32_t i = 0; i < MAX_PIECES && ab_lexer_next(&x, &t);) {
-		if (ab_code_is_sign(k, &t, ';') ||
-		    (t.is_line && t.kind == AB_TOKEN_WORD))
-			break;
-		if (t.kind != AB_TOKEN_STRING)
+	memcpy(text, w->text, w->len);
+	while (i < MAX_PIECES && ab_lexer_next(&x, &t)) {
+		if (t.kind == AB_TOKEN_SIGN) {
+			is_over |= ab_code_is_sign(k, &t, ';');
 			continue;
-		i++;
-		if (!ab_code_word(k, &t, &more))
-			break;
-		if (is_text) {
-			ab_check_script(k->c, &more, true, NULL, 0, NULL);
-			return;
 		}
-		is_text = is_shell(w) && takes_text(&more);
-		if (!is_plain(&more) || all.len + more.len + 1 >= MAX_LINE)
+		is_over |= t.is_line && t.kind == AB_TOKEN_WORD;
+		if (is_over && !(t.kind == AB_TOKEN_WORD &&
+				 is_argument(k, x)))
 			break;
-		line[all.len++] = ' ';
-		memcpy(line + all.len, more.text, more.len);
-		all.len += more.len;
+		i += t.kind == AB_TOKEN_STRING || is_over;
+		is_over = false;
+		if (!join_token(k, &l, &t))
+			break;
 	}
-	if (all.len > w->len)
-		ab_check_script(k->c, &all, true, NULL, 0, NULL);
+	if (l.all.len > w->len)
+		ab_check_script(k->c, &l.all, true, NULL, 0, NULL);
 }
 
 static void take_string(struct ab_code *k, const struct ab_token *t,
@@ -214,6 +263,24 @@ static void take_string(struct ab_code *k, const struct ab_token *t,
 		run_joined(k, *x, &w);
 }
 
+/* Command::new(x), and no `x = `: a name that stands for a program. */
+static void take_name(struct ab_code *k, const struct ab_token *t,
+		      const struct ab_lexer *x, uint32_t *joined)
+{
+	const struct ab_named *n = ab_code_value(k, t);
+	struct ab_lexer behind = *x;
+	struct ab_token next;
+
+	if (!n || n->is_list || !n->count || !names_program(k, n->words) ||
+	    !ab_lexer_next(&behind, &next) ||
+	    ab_code_is_sign(k, &next, '=') || ab_code_is_sign(k, &next, ':'))
+		return;
+	if (++*joined > MAX_JOINED)
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	else
+		run_joined(k, *x, n->words);
+}
+
 void ab_code_check_other(struct ab_code *k)
 {
 	unsigned found = what_is_computed(k);
@@ -232,5 +299,8 @@ void ab_code_check_other(struct ab_code *k)
 		k->last = NULL;
 		if (t.kind == AB_TOKEN_STRING)
 			take_string(k, &t, &x, found, &joined);
+		else if (t.kind == AB_TOKEN_WORD && k->name_count &&
+			 found & RUNS)
+			take_name(k, &t, &x, &joined);
 	}
 }
