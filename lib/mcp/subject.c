@@ -70,7 +70,32 @@ static bool becomes_a_step(uint32_t c)
 	return false;
 }
 
-/* Without its percent signs it is text, in UTF-8, that hides nothing. */
+/* Some do not see the blanks beside a name, or take them off. */
+static bool is_dots(const char *s, size_t n)
+{
+	while (n && s[n - 1] == ' ')
+		n--;
+	for (; n && s[0] == ' '; n--)
+		s++;
+	return (n == 1 && s[0] == '.') || (n == 2 && memcmp(s, "..", 2) == 0);
+}
+
+static bool has_step(const char *s, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i <= n; i++) {
+		if (i < n && !memchr("/?#;:&=", s[i], 7))
+			continue;
+		if (is_dots(s + from, i - from))
+			return true;
+		from = i + 1;
+	}
+	return false;
+}
+
+/* Without its percent signs it is text, in UTF-8, that hides nothing: who
+   takes them away before he parts it finds no step either ("..%3Fx"). */
 static bool is_clean_inside(const char *s, size_t n)
 {
 	char text[URI_MAX];
@@ -96,32 +121,21 @@ static bool is_clean_inside(const char *s, size_t n)
 		if (!len || c < ' ' || becomes_a_step(c))
 			return false;
 	}
-	return ab_mcp_is_clean(text, used);
-}
-
-static bool is_dots(const char *s, size_t n)
-{
-	return (n == 1 && s[0] == '.') || (n == 2 && memcmp(s, "..", 2) == 0);
+	return ab_mcp_is_clean(text, used) && !has_step(text, used);
 }
 
 /* One spelling: visible, and without a step that leads elsewhere. */
 static bool is_plain_uri(const char *s)
 {
-	size_t from = 0, n = strlen(s);
+	size_t n = strlen(s);
 
 	if (n == 0 || n > URI_MAX || !is_clean_inside(s, n))
 		return false;
-	for (size_t i = 0; i <= n; i++) {
-		if (i < n && ((unsigned char)s[i] <= ' ' || s[i] == '\\' ||
-			      (s[i] == '%' && hides_a_step(s + i))))
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)s[i] <= ' ' || s[i] == '\\' ||
+		    (s[i] == '%' && hides_a_step(s + i)))
 			return false;
-		if (i < n && !strchr("/?#;:&=", s[i]))
-			continue;
-		if (is_dots(s + from, i - from))
-			return false;
-		from = i + 1;
-	}
-	return true;
+	return !has_step(s, n);
 }
 
 static bool uri_allowed(const agentbox_mcp *m, const json_t *uri)
