@@ -195,11 +195,30 @@ static bool is_credential(const char *buf, ab_http_span name)
 			      AB_ARRAY_LEN(other_endings));
 }
 
+/* "x-original-*" is every name that begins so, "*-override" that ends so. */
+static bool is_like(const char *buf, ab_http_span name, const char *pattern)
+{
+	size_t n = strlen(pattern);
+
+	if (pattern[0] == '*')
+		return has_ending(buf, name, pattern + 1);
+	if (pattern[n - 1] != '*')
+		return ab_http_name_is(buf, name, pattern);
+	for (size_t i = 0; i + 1 < n; i++) {
+		ab_http_span byte = { (uint16_t)(name.at + i), 1 };
+		char one[2] = { pattern[i], '\0' };
+
+		if (i >= name.len || !ab_http_name_is(buf, byte, one))
+			return false;
+	}
+	return true;
+}
+
 static bool is_listed(const char *buf, ab_http_span name,
 		      const char *const *list)
 {
 	for (; list && *list; list++)
-		if (ab_http_name_is(buf, name, *list))
+		if (is_like(buf, name, *list))
 			return true;
 	return false;
 }

@@ -43,7 +43,8 @@ typedef struct ab_http_rewrite {
 	/* drop the client's credentials and its word about who it is */
 	bool strip_credentials;
 	/* lists of names in lower case that end with NULL; NULL is none: of
-	   what is left, drop these; keep no others than those */
+	   what is left, drop these; keep no others than those. A "*" at one
+	   end of a name is whatever stands there */
 	const char *const *drop;
 	const char *const *only;
 	/* pass a websocket upgrade on; else it is stripped */

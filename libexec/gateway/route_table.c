@@ -597,11 +597,12 @@ enum ab_route_reason ab_route_judge(const ab_route_table *table,
 
 /* --- fields --------------------------------------------------------------- */
 
-/* Answered by us, or read by some servers in place of what was judged. */
+/* Answered by us, or read by some servers in place of what was judged: the
+   method, the path, the host. */
 static const char *const dropped[] = {
-	"expect", "x-http-method", "x-http-method-override",
-	"x-method-override", "x-original-url", "x-original-method",
-	"x-rewrite-url", "x-original-host", "x-host", "origin", "referer",
+	"expect",	 "x-http-method*", "x-method",	    "*-override",
+	"x-original-*",	 "x-rewrite-*",	   "x-override-*",  "x-envoy-*",
+	"*-unencoded-url", "x-host",	   "origin",	    "referer",
 	NULL
 };
 
