@@ -39,6 +39,7 @@ enum ab_audit_part {
 enum ab_audit_word {
 	AB_WORD_AWS,
 	AB_WORD_AZ,
+	AB_WORD_CARGO,
 	AB_WORD_CONFIG,
 	AB_WORD_CURL,
 	AB_WORD_DATABASE_CLI,

@@ -31,6 +31,7 @@ static const struct word {
 	{ "bcp", AB_WORD_SQLCMD },
 	{ "buildah", AB_WORD_REGISTRY },
 	{ "bundle", AB_WORD_SETTING },
+	{ "cargo", AB_WORD_CARGO },
 	{ "composer", AB_WORD_SETTING },
 	{ "config", AB_WORD_CONFIG },
 	{ "configure", AB_WORD_CONFIG },
@@ -166,6 +167,9 @@ const ab_audit_option ab_audit_options[] = {
 	{ W(VAULT), "login", AB_APART, AB_PART_ALL, 0 },
 	{ W(VAULT), "put", AB_REST, AB_PART_AFTER_EQUALS, 0 },
 	{ W(VAULT), "write", AB_REST, AB_PART_AFTER_EQUALS, 0 },
+	{ W(CARGO), "login", AB_APART, AB_PART_ALL, 0 },
+	/* fly, doppler, supabase, and whoever has secrets to set */
+	{ W(SECRET), "set", AB_REST, AB_PART_AFTER_EQUALS, 0 },
 	{ W(NGROK), "authtoken", AB_APART, AB_PART_ALL, 0 },
 	{ W(NGROK), "add-authtoken", AB_APART, AB_PART_ALL, 0 },
 	{ W(TWINE), "-p", AB_BOTH, AB_PART_ALL, 0 },
