@@ -116,7 +116,7 @@ static const char *const credential_prefixes[] = {
 static const char *const credential_endings[] = {
 	"authorization", "authentication", "key",	 "token",
 	"password",	 "passwd",	   "passphrase", "secret",
-	"credential",	 "credentials",	   "auth-email",
+	"credential",	 "credentials",	   "auth-email", "auth",
 };
 
 /* but these, which say something about the request. */
