@@ -4,8 +4,8 @@
  * prefilter names places, and the rows that may begin there look at a fixed
  * number of bytes around them, so nothing depends on the chunks. UTF-16 and
  * UTF-32 text is told by its NULs, block by block of the file, and its low
- * bytes are scanned as a second stream. What is found ends the work on the
- * file. Contract: content.h.
+ * bytes are scanned as a second stream; so is what text with escapes in it
+ * means. What is found ends the work on the file. Contract: content.h.
  */
 #include "config.h"
 
@@ -25,8 +25,10 @@
 #define KEPT (AB_CONTENT_BACK + AB_CONTENT_ANCHOR)
 /* A verifier may compute, not read, an address a little before its bytes. */
 #define FRONT 64
-/* UTF-16 and UTF-32 are told by blocks of this many bytes of the file. */
+/* Wide text and escapes are told by blocks of this many bytes of the file. */
 #define BLOCK 256
+/* So many behind an escape are still of the token that has it. */
+#define BEHIND 4
 #define ROOM (KEPT + BLOCK + WINDOW + AB_CONTENT_AHEAD)
 #define PIECES (2 * ROOM / BLOCK + 4)
 
@@ -38,8 +40,8 @@ typedef struct slot {
 
 /* Bytes of the second stream, and where in the file they are from. */
 typedef struct piece {
-	size_t at, unit; /* each byte is from so many */
-	uint64_t offset;
+	size_t at, unit; /* each byte is from so many; 1: it had escapes */
+	uint64_t offset, lines; /* line ends before it, of one with escapes */
 } piece;
 
 /* How wide text lies in a block: every `unit` bytes one that counts, the
@@ -80,6 +82,9 @@ struct ab_content {
 	uint64_t block;
 	layout before;
 	bool is_joined; /* the block before went into the second stream */
+	size_t behind;	/* so many more go there for an escape before them */
+	size_t skip;	/* what the last escape has of the next block */
+	uint64_t counted, lines; /* line ends before this byte of the file */
 	piece pieces[PIECES];
 	size_t piece_count;
 	uint8_t memory[2][FRONT + ROOM + AB_CONTENT_PAD];
@@ -192,6 +197,8 @@ void ab_content_begin(ab_content *s, enum ab_content_level level,
 	s->block = 0;
 	s->before = (layout){ 0 };
 	s->is_joined = false;
+	s->behind = s->skip = 0;
+	s->counted = s->lines = 0;
 	s->piece_count = 0;
 }
 
@@ -246,15 +253,21 @@ static uint64_t count_lines(const uint8_t *p, size_t n)
 	return lines;
 }
 
-/* Where in the file the byte at `at` of the second stream is from. */
-static uint64_t wide_offset(const ab_content *s, size_t at)
+/*
+ * Where in the file the byte at `at` of the second stream is from: of one with
+ * escapes, at least; its line is right.
+ */
+static void find_piece(const ab_content *s, size_t at, ab_content_finding *f)
 {
-	uint64_t offset = 0;
+	const piece *p = s->pieces;
+	size_t i = 1;
 
-	for (size_t i = 0; i < s->piece_count && s->pieces[i].at <= at; i++)
-		offset = s->pieces[i].offset +
-			 (uint64_t)s->pieces[i].unit * (at - s->pieces[i].at);
-	return offset;
+	while (i < s->piece_count && s->pieces[i].at <= at)
+		p = &s->pieces[i++];
+	f->offset = p->offset + (uint64_t)p->unit * (at - p->at);
+	if (p->unit == 1)
+		f->line = p->lines +
+			  count_lines(s->wide.bytes + p->at, at - p->at) + 1;
 }
 
 static ab_content_finding finding_at(const ab_content *s, const lane *l,
@@ -265,7 +278,7 @@ static ab_content_finding finding_at(const ab_content *s, const lane *l,
 	ab_content_finding f = { .rule = row->id, .tier = row->tier };
 
 	if (l->is_wide) {
-		f.offset = wide_offset(s, at);
+		find_piece(s, at, &f);
 	} else {
 		f.offset = l->base + at;
 		f.line = l->lines + count_lines(l->bytes, at) + 1;
@@ -460,6 +473,8 @@ static void drop(ab_content *s, lane *l, size_t n)
 
 			if (p->at < n) {
 				p->offset += (uint64_t)p->unit * (n - p->at);
+				p->lines += count_lines(l->bytes + p->at,
+							n - p->at);
 				p->at = n;
 			}
 			p->at -= n;
@@ -492,11 +507,26 @@ static bool is_narrow(const uint8_t *p, size_t n, size_t i, size_t unit)
 	return before || after;
 }
 
-static void wide_push(ab_content *s, const uint8_t *p, size_t n, layout as,
-		      uint64_t offset)
+/* Line ends before a byte that is in the window; each is counted once. */
+static uint64_t lines_before(ab_content *s, uint64_t offset)
+{
+	const lane *l = &s->raw;
+
+	if (s->counted < l->base) {
+		s->counted = l->base;
+		s->lines = l->lines;
+	}
+	s->lines += count_lines(l->bytes + (s->counted - l->base),
+				(size_t)(offset - s->counted));
+	s->counted = offset;
+	return s->lines;
+}
+
+/* A new piece of the second stream, from this place of the file. */
+static void begin_piece(ab_content *s, size_t unit, uint64_t offset)
 {
 	lane *l = &s->wide;
-	size_t from = as.first;
+	piece *p;
 
 	if (l->have + BLOCK > ROOM || s->piece_count + 2 > PIECES) {
 		scan(s, l, false);
@@ -505,9 +535,19 @@ static void wide_push(ab_content *s, const uint8_t *p, size_t n, layout as,
 	}
 	if (!s->is_joined)
 		l->bytes[l->have++] = '\n';
-	s->pieces[s->piece_count].at = l->have;
-	s->pieces[s->piece_count].unit = as.unit;
-	s->pieces[s->piece_count++].offset = offset + from;
+	p = &s->pieces[s->piece_count++];
+	*p = (piece){ .at = l->have, .unit = unit, .offset = offset };
+	if (unit == 1)
+		p->lines = lines_before(s, offset);
+}
+
+static void wide_push(ab_content *s, const uint8_t *p, size_t n, layout as,
+		      uint64_t offset)
+{
+	lane *l = &s->wide;
+	size_t from = as.first;
+
+	begin_piece(s, as.unit, offset + from);
 	for (; from < n; from += as.unit) {
 		/* another letter than ASCII's is no letter of a token */
 		bool is_ascii = is_narrow(p, n, from, as.unit);
@@ -517,6 +557,16 @@ static void wide_push(ab_content *s, const uint8_t *p, size_t n, layout as,
 			is_ascii = false;
 		l->bytes[l->have++] = is_ascii ? p[from] : '\n';
 	}
+}
+
+static void plain_push(ab_content *s, const uint8_t *p, size_t n, size_t room,
+		       uint64_t offset)
+{
+	lane *l = &s->wide;
+
+	begin_piece(s, 1, offset);
+	l->have += ab_content_unescape(p, n, room, &s->skip,
+				       l->bytes + l->have);
 }
 
 /*
@@ -551,13 +601,14 @@ static layout layout_of(const uint8_t *p, size_t n)
 	return (layout){ 0 };
 }
 
-/* No NUL in all that is there: so no block of it is wide text. */
+/* No NUL and no escape in all that is there: so no block of it is another. */
 static void skip_plain(ab_content *s, uint64_t end, bool is_end)
 {
 	const uint8_t *p = s->raw.bytes + (s->block - s->raw.base);
 	size_t n = (size_t)(end - s->block);
 
-	if (s->before.unit || memchr(p, 0, n))
+	if (s->before.unit || s->behind || memchr(p, 0, n) ||
+	    ab_content_has_escape(p, n, n))
 		return;
 	/* the last whole one waits for the one behind it */
 	if (!is_end)
@@ -567,7 +618,25 @@ static void skip_plain(ab_content *s, uint64_t end, bool is_end)
 	s->block += n;
 }
 
-/* Tell which blocks of the file are wide text; they and those beside them. */
+/* Does a block go into the second stream for its escapes, or for those of the
+   one behind it or of some before it? */
+static bool is_escaped(ab_content *s, const uint8_t *p, size_t n, size_t next)
+{
+	if (ab_content_has_escape(p, n, n + next)) {
+		s->behind = BEHIND;
+		return true;
+	}
+	if (s->behind) {
+		s->behind--;
+		return true;
+	}
+	return ab_content_has_escape(p + n, next, next);
+}
+
+/*
+ * Tell which blocks of the file are wide text, and which have escapes; they
+ * and those beside them are scanned again.
+ */
 static void widen(ab_content *s, bool is_end)
 {
 	lane *l = &s->raw;
@@ -580,15 +649,23 @@ static void widen(ab_content *s, bool is_end)
 		size_t n = left < BLOCK ? left : BLOCK;
 		size_t next = left < 2 * BLOCK ? left - n : BLOCK;
 		layout here, after, as;
+		bool is_seen = true; /* a second time */
 
 		if (next < BLOCK && !is_end)
 			return;
 		here = layout_of(p, n);
 		after = layout_of(p + n, next);
 		as = here.unit ? here : s->before.unit ? s->before : after;
-		if (as.unit)
+		if (as.unit) {
 			wide_push(s, p, n, as, s->block);
-		s->is_joined = as.unit != 0;
+			s->behind = s->skip = 0;
+		} else if (is_escaped(s, p, n, next)) {
+			plain_push(s, p, n, n + next, s->block);
+		} else {
+			is_seen = false;
+			s->skip = 0;
+		}
+		s->is_joined = is_seen;
 		s->before = here;
 		s->block += n;
 	}

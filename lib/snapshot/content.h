@@ -4,8 +4,9 @@
  * by a literal prefilter (the anchors) and then verified: format, borders,
  * checksums where the format has one, entropy, and the placeholders that
  * documentation uses. Streaming: chunks of any size, the verdict is the same
- * as for the whole file at once. UTF-16 and UTF-32 text is seen through, and
- * keys in base64 by their encoded beginnings.
+ * as for the whole file at once. UTF-16 and UTF-32 text is seen through,
+ * the escapes of JSON, scripts, URLs and pages are, and keys in base64 by their
+ * encoded beginnings.
  *
  * A finding says which rule and where, never what: the secret is in no
  * message, log or record. Soft for what it has no rule for; hard in that what
@@ -35,7 +36,7 @@ enum ab_content_level {
 typedef struct ab_content_finding {
 	const char *rule; /* "github-pat-classic"; static */
 	char tier;	  /* 'H' or 'M' */
-	uint64_t offset;  /* of its first byte */
+	uint64_t offset;  /* of its first byte; before it, behind escapes */
 	uint64_t line;	  /* from 1; 0 in wide text */
 } ab_content_finding;
 

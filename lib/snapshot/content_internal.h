@@ -161,6 +161,18 @@ size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
 size_t ab_content_text(const ab_content_window *w, ab_content_match *m,
 		       uint8_t *out);
 
+/*
+ * content_escape.c: does an escape begin in p[0, n) that can hide a token?
+ * `room` bytes can be read.
+ */
+bool ab_content_has_escape(const uint8_t *p, size_t n, size_t room);
+/*
+ * What p[*skip, n) means, and how long that is; *skip is how far the last
+ * escape goes beyond n. out has room for n bytes.
+ */
+size_t ab_content_unescape(const uint8_t *p, size_t n, size_t room,
+			   size_t *skip, uint8_t *out);
+
 /* content_login.c: p behind at most `max` bytes that are neither white space
    nor in `set` */
 const uint8_t *ab_content_until(const uint8_t *p, const uint8_t *hi,

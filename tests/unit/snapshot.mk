@@ -23,6 +23,14 @@ tests_unit_snapshot_content_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_snapshot_content_internal_CFLAGS = $(UNIT_CFLAGS)
 EXTRA_DIST += tests/data/snapshot-content.jsonl
 
+check_PROGRAMS += tests/unit/snapshot_escape_internal
+UNIT_TESTS += tests/unit/snapshot_escape_internal
+tests_unit_snapshot_escape_internal_SOURCES = \
+	tests/unit/content_text.c tests/unit/content_text.h \
+	tests/unit/snapshot_escape_internal.c
+tests_unit_snapshot_escape_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_snapshot_escape_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/snapshot_options_internal
 UNIT_TESTS += tests/unit/snapshot_options_internal
 tests_unit_snapshot_options_internal_SOURCES = \
