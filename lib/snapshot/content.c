@@ -363,6 +363,22 @@ static bool hides_one(ab_content *s, lane *l, const ab_content_window *w,
 	return inner.is_met;
 }
 
+/*
+ * Bytes of a program or an image: NULs, and others that no text has. NULs alone
+ * end the strings of an environment, or fill a log that was cut.
+ */
+static bool is_program(const ab_content_window *w)
+{
+	if (!memchr(w->lo, 0, (size_t)(w->hi - w->lo)))
+		return false;
+	for (const uint8_t *p = w->lo; p < w->hi; p++) {
+		if ((*p < ' ' && *p && !ab_content_class('s', *p) &&
+		     *p != 0x1b) || *p == 0x7f)
+			return true;
+	}
+	return false;
+}
+
 static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 		    size_t at)
 {
@@ -396,7 +412,7 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 	if (!ab_content_value(row, &w, &m))
 		return;
 	/* in a program or an image only what is sure by its form */
-	if (row->tier == 'M' && memchr(w.lo, 0, (size_t)(w.hi - w.lo)))
+	if (row->tier == 'M' && is_program(&w))
 		return;
 	matched(s, l, row, m.first);
 }

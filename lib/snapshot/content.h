@@ -17,7 +17,7 @@
  *
  * What it lets through by reason: samples of documentation, values that
  * templates fill in, passwords that protect nothing, databases of the same
- * machine or compose file; in files with NULs around it all of tier M. What
+ * machine or compose file; among the bytes of a program all of tier M. What
  * it does not know: archives, compression, base64 in base64.
  */
 #ifndef AB_SNAPSHOT_CONTENT_H

@@ -651,7 +651,18 @@ START_TEST(in_binary_files_only_tier_h_counts)
 	p = content_text(&seed, "..\n^^AI^^za^W35^ ", &n);
 	ck_assert(scan(p, n, &f));
 	p[0] = '\0';
+	p[1] = '\1';
 	ck_assert(!scan(p, n, &f));
+	/* a log that was cut while it was open begins with holes */
+	p[1] = '\0';
+	ck_assert(scan(p, n, &f));
+	free(p);
+	/* as /proc has the environment */
+	p = content_text(&seed, "TERM=vt52.DB_PASS^^WORD=Vq7kLm2^^Zx9Rt4WbYc."
+			 "HOME=/.", &n);
+	for (size_t i = 0; i < n; i++)
+		p[i] = p[i] == '.' ? '\0' : p[i];
+	ck_assert(scan(p, n, &f));
 	free(p);
 	p = content_text(&seed, "..\n^^gh^^p_^C30^ ", &n);
 	p[0] = '\0';
