@@ -64,11 +64,25 @@ const struct ab_name_rule ab_name_rules[] = {
 	IF("*_api_key.txt", 'S', NO_FIXTURE), IF("apikey.txt", 'S', NO_FIXTURE),
 	IF("secret.txt", 'S', NO_FIXTURE), IF("*_secret.txt", 'S', NO_FIXTURE),
 	IF("credentials.txt", 'S', NO_FIXTURE),
+	/* what opens an account without its second factor: of no form */
+	IF("*recovery-codes*.txt", 'S', NO_FIXTURE),
+	IF("*recovery_codes*.txt", 'S', NO_FIXTURE),
+	IF("*backup-codes*.txt", 'S', NO_FIXTURE),
+	IF("*backup_codes*.txt", 'S', NO_FIXTURE),
+	/* networks' passwords, which people make up */
+	S("*.nmconnection"), S("wpa_supplicant.conf"), S("chap-secrets"),
+	S("pap-secrets"), S("smbcredentials"),
 	IF("creds.txt", 'S', NO_FIXTURE),
 	X(".env.vault"), X(".env.keys"), A(".env.example"), A(".env.sample"),
 	A(".env.template"), A(".env.dist"), A(".env.defaults"),
 	A(".env.*.example"), A(".env.*.sample"), A(".env.*.template"),
 	A(".env.*.dist"), A(".env.*.defaults"),
+
+	/* as chezmoi keeps a home's files, whose templates have a suffix */
+	X("dot_env"), X("*_dot_env"), X("dot_envrc"), X("dot_netrc"),
+	X("*_dot_netrc"), X("dot_npmrc"), X("*_dot_npmrc"), X("dot_pypirc"),
+	X("*_dot_pypirc"), X("dot_pgpass"), X("*_dot_pgpass"),
+	X("dot_git-credentials"), X("*_dot_git-credentials"),
 
 	/* cloud */
 	X(".aws/"), X("aws/credentials"), IF("*credentials*.json", 'S', NO_FIXTURE),
@@ -107,9 +121,13 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("*.tfstate"), X("*.tfstate.*"), X("*.tfstate.backup"), X("*.tfvars"),
 	X("*.tfvars.json"), X("*.auto.tfvars"), X(".terraform/"),
 	X("terraform.rc"), X(".terraformrc"), X(".terraform.d/"),
+	/* an archive with the state and the variables in it, and as JSON */
+	X("tfplan"), X("*.tfplan"), X("tfplan.json"), X("*.tfplan.json"),
 	X("credentials.tfrc.json"), X("crash.log"), X("crash.*.log"),
 	X(".pulumi/"), C("pulumi.*.yaml"), X(".vault-token"), X(".vault_pass*"),
 	X("vault-password*"), X("vault_pass.txt"), X(".vaultpass"),
+	X("vault_pass"), X("vault-pass"), X("ansible_vault_pass"),
+	X(".ansible_vault_pass"),
 	C("*.vault"), C("vault.yaml"), C("vault.yml"), C("host_vars/*"),
 	B("*.retry"), X("kubeconfig"), X("*.kubeconfig"), X(".kube/"),
 	IF("kubeconfig.yaml", 'X', NO_TEMPLATE),
