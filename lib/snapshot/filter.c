@@ -306,8 +306,10 @@ static bool judge_by_rules(struct judge *j, ab_filter_verdict *out)
 	const struct ab_name_rule *rule = j->best;
 	bool is_below;
 
-	/* the other profile has templates only when the host asks for them */
-	if (j->wanted && (j->filter->profile == AB_FILTER_STRICT ||
+	/* the other profile has templates only when the host asks for them,
+	   and so has this one where nobody can say that they are clean */
+	if (j->wanted && ((j->filter->profile == AB_FILTER_STRICT &&
+			   !j->filter->is_unscanned) ||
 			  is_included(j->filter, &j->place, 'S', false)))
 		rule = j->wanted;
 	if (!rule)

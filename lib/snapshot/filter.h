@@ -39,6 +39,8 @@ enum ab_filter_profile {
  */
 typedef struct ab_filter_options {
 	enum ab_filter_profile profile;
+	/* nobody looks through the files: nothing is kept for being clean */
+	bool is_unscanned;
 	const char *const *exclude; /* patterns that leave out more */
 	size_t exclude_count;
 	/*

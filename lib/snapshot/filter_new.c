@@ -137,6 +137,7 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 	if (!filter)
 		return ab_error_nomem(err);
 	filter->profile = options->profile;
+	filter->is_unscanned = options->is_unscanned;
 	if (!find_below(filter))
 		return ab_error_set(err, AGENTBOX_ELIMIT, NULL,
 				    "more than %d rules about what lies below "
@@ -186,6 +187,7 @@ static void put_list(ab_writer *w, const char *const *list, size_t count)
 void ab_filter_put(ab_writer *w, const ab_filter_options *options)
 {
 	ab_put_u8(w, (uint8_t)options->profile);
+	ab_put_u8(w, options->is_unscanned);
 	put_list(w, options->exclude, options->exclude_count);
 	put_list(w, options->include, options->include_count);
 	put_list(w, options->admit, options->admit_count);
@@ -219,6 +221,7 @@ int32_t ab_filter_get(ab_reader *r, ab_filter **out, agentbox_error **err)
 	ab_autofree const char **hidden = NULL;
 	bool has_memory = true;
 
+	options.is_unscanned = ab_get_u8(r) != 0;
 	exclude = get_list(r, &options.exclude_count, &has_memory);
 	include = get_list(r, &options.include_count, &has_memory);
 	admit_list = get_list(r, &options.admit_count, &has_memory);

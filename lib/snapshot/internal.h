@@ -14,6 +14,7 @@
 
 struct ab_filter {
 	enum ab_filter_profile profile;
+	bool is_unscanned;
 	ab_patterns hidden, exclude, include;
 	ab_patterns admit; /* with the rule of each */
 	ab_match *match;

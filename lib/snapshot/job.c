@@ -608,6 +608,7 @@ static int32_t put_filter(ab_writer *w, const agentbox_snapshot_options *o,
 {
 	ab_filter_options f = {
 		.profile = o->profile,
+		.is_unscanned = o->content == AB_CONTENT_OFF,
 		.exclude = (const char *const *)o->exclude.items,
 		.exclude_count = o->exclude.count,
 		.include = (const char *const *)o->include.items,

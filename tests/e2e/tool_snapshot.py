@@ -217,6 +217,20 @@ def forge(path, old, new):
 
 
 @test
+def what_nobody_looks_through_is_not_kept_for_being_clean():
+    tree()
+    write(SRC + "/.env.example", "A=1\n")
+    write(SRC + "/plain.txt", "a\n")
+    for more, kept in ([], True), (["--content", "high"], True), \
+            (["--content", "off"], False), \
+            (["--content", "off", "--include", ".env.example"], True):
+        status(tool("snapshot", "copy", *more, SRC, DST), 0)
+        expect((".env.example" in files(DST)) == kept, more)
+        expect("plain.txt" in files(DST), more)
+        status(tool("snapshot", "scrub", DST), 0)
+
+
+@test
 def a_record_that_others_may_write_names_no_source():
     tree()
     record = os.path.join(TOP, ".dst.agentbox")
