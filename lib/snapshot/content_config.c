@@ -623,7 +623,7 @@ bool ab_verify_pgpass(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *host = back('.', w, w->at, 255), *p = m->end;
 
-	if (host == w->at || !ab_content_is_line(w, host))
+	if (host == w->at || !ab_content_begins_line(w, host))
 		return false;
 	for (int i = 0; i < 2; i++) {
 		const uint8_t *end = until(p, w->hi, ":", 64);

@@ -122,7 +122,8 @@ const uint8_t *ab_content_back(char class, const ab_content_window *w,
 /* Is `text` (in small letters, in any case with fold) at p? */
 bool ab_content_at(const ab_content_window *w, const uint8_t *p,
 		   const char *text, bool fold);
-/* Only white space between the beginning of the line and p? */
+/* Only white space between the beginning of the line and p, behind what a patch
+   or a quotation has there? */
 bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p);
 /* The same without white space. */
 bool ab_content_is_line(const ab_content_window *w, const uint8_t *p);

@@ -12,7 +12,8 @@
 #define run ab_content_run
 #define back ab_content_back
 
-/* The name of "name:" that fills the line before p. */
+/* The name of "name:" that begins the line of p, or a string, as lists have
+   such lines. */
 static const uint8_t *line_name(const ab_content_window *w, const uint8_t *p,
 				char class, size_t max)
 {
@@ -21,9 +22,12 @@ static const uint8_t *line_name(const ab_content_window *w, const uint8_t *p,
 	if (p == w->lo || p[-1] != ':')
 		return NULL;
 	name = back(class, w, p - 1, max);
-	if (name == p - 1 || !ab_content_is_line(w, name))
+	if (name == p - 1)
 		return NULL;
-	return name;
+	return ab_content_begins_line(w, name) ||
+			       (name > w->lo && ab_content_class('Q', name[-1]))
+		       ? name
+		       : NULL;
 }
 
 static const uint8_t *printable(const uint8_t *p, const uint8_t *hi,
@@ -161,7 +165,7 @@ static bool begins_item(const ab_content_window *w, const uint8_t *p)
 		p--;
 	while (p > w->lo && (p[-1] == ' ' || p[-1] == '-'))
 		p--;
-	return ab_content_is_line(w, p);
+	return ab_content_begins_line(w, p);
 }
 
 /* Behind '{' or ',', perhaps in the line before, and a quote. */
@@ -369,15 +373,21 @@ static bool has_member(const uint8_t *p, const uint8_t *hi, bool is_encoded)
 	return found;
 }
 
-/* The lines below that are further in: is one of them a secret? */
-static bool has_line(const ab_content_window *w, const uint8_t *end,
-		     size_t indent, bool is_encoded)
+/*
+ * The lines below that are further in: is one of them a secret? `line` is the
+ * one that has the name; what a patch begins it with those have, too.
+ */
+static bool has_line(const ab_content_window *w, const uint8_t *line,
+		     const uint8_t *end, size_t indent, bool is_encoded)
 {
+	bool is_marked = ab_content_is_one_of("+->", *line);
 	bool is_block = false;
 
 	while (end < w->hi) {
 		const uint8_t *p = end + 1;
 
+		if (is_marked && p < w->hi && *p == *line)
+			p++;
 		while (p < w->hi && *p == ' ')
 			p++;
 		if (p == w->hi || ((size_t)(p - end - 1) <= indent &&
@@ -417,8 +427,8 @@ bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m)
 	end = line_end(m->end, w->hi);
 	p = run('s', m->end, end, 64);
 	return (p == end || *p == '#') &&
-	       has_line(w, end, (size_t)(back('q', w, w->at, 1) - line),
-			is_encoded);
+	       has_line(w, line, end,
+			(size_t)(back('q', w, w->at, 1) - line), is_encoded);
 }
 
 /* "---" alone: what comes is another document. */

@@ -595,14 +595,20 @@ bool ab_verify_sshpass(const ab_content_window *w, ab_content_match *m)
 	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
 }
 
-/* White space, also as a string has it. */
+/* White space, also as a string has it, and as a patch begins a line. */
 static const uint8_t *spaces(const uint8_t *p, const uint8_t *hi, size_t max)
 {
 	const uint8_t *end = run('s', p, hi, max);
 
-	while ((size_t)(end - p) < max && hi - end > 1 && end[0] == '\\' &&
-	       (end[1] == 'n' || end[1] == 't'))
-		end = run('s', end + 2, hi, max);
+	while ((size_t)(end - p) < max && hi - end > 1) {
+		if (end[0] == '\\' && (end[1] == 'n' || end[1] == 't'))
+			end = run('s', end + 2, hi, max);
+		else if (end > p && end[-1] == '\n' &&
+			 is_one_of("+->", end[0]))
+			end = run('s', end + 1, hi, max);
+		else
+			break;
+	}
 	return end;
 }
 

@@ -266,6 +266,10 @@ bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p)
 {
 	while (p > w->lo && (p[-1] == ' ' || p[-1] == '\t'))
 		p--;
+	/* a line of a patch or of a quotation */
+	if (p > w->lo && ab_content_is_one_of("+->", p[-1]) &&
+	    ab_content_is_line(w, p - 1))
+		return true;
 	return ab_content_is_line(w, p);
 }
 
