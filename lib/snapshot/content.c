@@ -42,6 +42,10 @@ typedef struct slot {
 typedef struct piece {
 	size_t at, unit; /* each byte is from so many; 1: it had escapes */
 	uint64_t offset, lines; /* line ends before it, of one with escapes */
+	/* which of its line ends are none of the file's, and how many of its
+	   bytes were forgotten */
+	uint64_t ends[BLOCK / 64];
+	size_t gone;
 } piece;
 
 /* How wide text lies in a block: every `unit` bytes one that counts, the
@@ -253,6 +257,16 @@ static uint64_t count_lines(const uint8_t *p, size_t n)
 	return lines;
 }
 
+/* Lines of the file that end in the first n bytes of a piece with escapes. */
+static uint64_t piece_lines(const ab_content *s, const piece *p, size_t n)
+{
+	uint64_t lines = count_lines(s->wide.bytes + p->at, n);
+
+	for (size_t i = p->gone; i < p->gone + n; i++)
+		lines -= p->ends[i / 64] >> (i % 64) & 1;
+	return lines;
+}
+
 /*
  * Where in the file the byte at `at` of the second stream is from: of one with
  * escapes, at least; its line is right.
@@ -266,8 +280,7 @@ static void find_piece(const ab_content *s, size_t at, ab_content_finding *f)
 		p = &s->pieces[i++];
 	f->offset = p->offset + (uint64_t)p->unit * (at - p->at);
 	if (p->unit == 1)
-		f->line = p->lines +
-			  count_lines(s->wide.bytes + p->at, at - p->at) + 1;
+		f->line = p->lines + piece_lines(s, p, at - p->at) + 1;
 }
 
 static ab_content_finding finding_at(const ab_content *s, const lane *l,
@@ -489,8 +502,11 @@ static void drop(ab_content *s, lane *l, size_t n)
 
 			if (p->at < n) {
 				p->offset += (uint64_t)p->unit * (n - p->at);
-				p->lines += count_lines(l->bytes + p->at,
-							n - p->at);
+				if (p->unit == 1) {
+					p->lines += piece_lines(s, p,
+								n - p->at);
+					p->gone += n - p->at;
+				}
 				p->at = n;
 			}
 			p->at -= n;
@@ -582,7 +598,8 @@ static void plain_push(ab_content *s, const uint8_t *p, size_t n, size_t room,
 
 	begin_piece(s, 1, offset);
 	l->have += ab_content_unescape(p, n, room, &s->skip,
-				       l->bytes + l->have);
+				       l->bytes + l->have,
+				       s->pieces[s->piece_count - 1].ends);
 }
 
 /*

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Texts with other bytes for some of theirs: "\/", "\u003d" and "\x2b" of JSON
+ * Texts with other bytes for some of theirs: "\/", "\u003d" and "\n" of JSON
  * and scripts, "%2F" of a URL, "&quot;" of a page. A token with one in it, or
- * beside it, has no form of its own there, so such text is looked through a
- * second time as what it means. Only letters of ASCII that can be seen come out
- * of it; whatever is no escape stays as it is.
+ * beside it, has no form of its own there, and a file in a string no lines; so
+ * such text is looked through a second time as what it means. Only letters of
+ * ASCII that can be seen and ends of lines come out of it; whatever is no escape
+ * stays as it is.
  */
 #include "config.h"
 
@@ -17,26 +18,31 @@
 /* Each writer of JSON in JSON doubles them. */
 #define BACKSLASHES 8
 
-/* Two hexadecimal digits that are a letter; 0: none. */
+/* Two hexadecimal digits that are a letter, or a line's end; 0: none. */
 static uint8_t hex_at(const uint8_t *p)
 {
 	int high = ab_hex_digit((char)p[0]);
 	int low = ab_hex_digit((char)p[1]);
 	int c = high < 0 || low < 0 ? 0 : high * 16 + low;
 
-	return c >= ' ' && c < 0x7f ? (uint8_t)c : 0;
+	return c == '\n' || (c >= ' ' && c < 0x7f) ? (uint8_t)c : 0;
 }
 
 /* How long the escape at p is, and what it means; 0: it is none. */
 static size_t backslash(const uint8_t *p, size_t n, uint8_t *c)
 {
+	static const char letters[][2] = {
+		{ '/', '/' }, { 'n', '\n' }, { 't', '\t' }, { '"', '"' },
+	};
 	size_t i = 1;
 
 	while (i < BACKSLASHES && i < n && p[i] == '\\')
 		i++;
-	if (i < n && p[i] == '/') {
-		*c = '/';
-		return i + 1;
+	for (size_t k = 0; i < n && k < AB_ARRAY_LEN(letters); k++) {
+		if (p[i] == letters[k][0]) {
+			*c = (uint8_t)letters[k][1];
+			return i + 1;
+		}
 	}
 	if (n - i >= 5 && p[i] == 'u' && p[i + 1] == '0' && p[i + 2] == '0') {
 		*c = hex_at(p + i + 3);
@@ -68,7 +74,8 @@ static size_t number(const uint8_t *p, size_t n, uint8_t *c)
 			break;
 		value = value * base + (unsigned)digit;
 	}
-	if (i == n || p[i] != ';' || value < ' ' || value >= 0x7f)
+	if (i == n || p[i] != ';' || value >= 0x7f ||
+	    (value < ' ' && value != '\n'))
 		return 0;
 	*c = (uint8_t)value;
 	return i + 1;
@@ -116,12 +123,14 @@ static size_t escape_at(const uint8_t *p, size_t n, uint8_t *c)
    or beside them. */
 static bool has_one(uint8_t first, const uint8_t *p, size_t n, size_t room)
 {
+	/* a quote in a string is no news to the rules */
+	const char *set = first == '\\' ? "/:=+@?\n" : "/:=+@?\n\"'";
 	const uint8_t *at = p, *end = p + n;
 	uint8_t c;
 
 	while (at < end && (at = memchr(at, first, (size_t)(end - at)))) {
 		if (escape_at(at, room - (size_t)(at - p), &c) &&
-		    ab_content_is_one_of("/:=+@?\"'", c))
+		    ab_content_is_one_of(set, c))
 			return true;
 		at++;
 	}
@@ -135,7 +144,7 @@ bool ab_content_has_escape(const uint8_t *p, size_t n, size_t room)
 }
 
 size_t ab_content_unescape(const uint8_t *p, size_t n, size_t room,
-			   size_t *skip, uint8_t *out)
+			   size_t *skip, uint8_t *out, uint64_t *ends)
 {
 	size_t i = *skip, len = 0;
 
@@ -143,6 +152,8 @@ size_t ab_content_unescape(const uint8_t *p, size_t n, size_t room,
 		uint8_t c = 0;
 		size_t step = escape_at(p + i, room - i, &c);
 
+		if (step && c == '\n')
+			ends[len / 64] |= UINT64_C(1) << (len % 64);
 		out[len++] = step ? c : p[i];
 		i += step ? step : 1;
 	}

@@ -169,10 +169,11 @@ size_t ab_content_text(const ab_content_window *w, ab_content_match *m,
 bool ab_content_has_escape(const uint8_t *p, size_t n, size_t room);
 /*
  * What p[*skip, n) means, and how long that is; *skip is how far the last
- * escape goes beyond n. out has room for n bytes.
+ * escape goes beyond n. out has room for n bytes, and `ends` a bit for each:
+ * set where a line ends that does not end in the file.
  */
 size_t ab_content_unescape(const uint8_t *p, size_t n, size_t room,
-			   size_t *skip, uint8_t *out);
+			   size_t *skip, uint8_t *out, uint64_t *ends);
 
 /* content_login.c: p behind at most `max` bytes that are neither white space
    nor in `set` */

@@ -99,7 +99,7 @@ static const struct way {
 	{ "/", "\\/" },	    { "/", "\\\\/" },	 { "/+=", "\\u00x" },
 	{ "/+=", "\\u00X" }, { "/+=", "\\\\u00x" }, { "/+=", "\\~x" },
 	{ "/+=:@?&", "%X" }, { "/+=:@?&", "%x" },  { "/=+", "&#~X;" },
-	{ "/=+\"", "&#d;" }, { "\"", "&quot;" },
+	{ "/=+\"", "&#d;" }, { "\"", "&quot;" }, { "\n", "&#d;" },
 };
 
 START_TEST(every_hit_is_found_with_escapes_in_it)
@@ -150,6 +150,32 @@ START_TEST(what_documentation_and_patterns_have_stays)
 }
 END_TEST
 
+/* A file in a string of JSON, a notebook, a program. */
+START_TEST(a_file_in_a_string_has_lines)
+{
+	static const char *const files[] = {
+		"{\"f\": \"x\\nmachine git.corp.net login bob password "
+		"Tr0ub4^^dor9\\n\"}",
+		"{\"f\": \"x\\n*:x:y:z\\ndb.corp.net:543^^2:shop:app:Tr0ub4dor9"
+		"\\n\"}",
+		"{\"f\": \"spring:\\n  datasource:\\n    pass^^word: "
+		"Vq7kLm2^^Zx9Rt4WbYc\\n    x: y\\n\"}",
+		"{\"f\": \"{\\\"f\\\": \\\"spring:\\\\n    pass^^word: "
+		"Vq7kLm2^^Zx9Rt4WbYc\\\\n\\\"}\"}",
+		"x = \"apiVersion: v1\\nkind: Sec^^ret\\nmetadata:\\n  name: a\\n"
+		"stringData:\\n  pw: Tr0ub4^^dor9\\n\"",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(files); i++) {
+		size_t n;
+		char *p = content_text(&seed, files[i], &n);
+
+		ck_assert_msg(scan(p, n), "%s", p);
+		free(p);
+	}
+}
+END_TEST
+
 /* At any place of its blocks, in chunks of any size; and in which line. */
 START_TEST(a_finding_in_escapes_says_where)
 {
@@ -190,8 +216,8 @@ START_TEST(a_line_far_behind_is_counted)
 	ab_content_finding f;
 
 	for (; have < 300000; lines++)
-		have += (size_t)sprintf(text + have, "{\"%zu\": \"a\\/b\"}\n",
-					lines);
+		have += (size_t)sprintf(text + have,
+					"{\"%zu\": \"a\\/b\\n\\nc\"}\n", lines);
 	memcpy(text + have, p, n);
 	ck_assert(scan_in(text, have + n, 8192, &f));
 	ck_assert_uint_eq(f.line, lines + 1);
@@ -202,17 +228,19 @@ END_TEST
 
 START_TEST(what_is_no_escape_stays)
 {
-	static const char text[] = "\\ \\u00 \\u0100 \\u0a0 \\x4 % %2 %zz %0a "
+	static const char text[] = "\\ \\u00 \\u0100 \\u0a0 \\x4 % %2 %zz %0b "
 				   "& &quot &#; &#300; &#x; &#x1F600; "
 				   "\\\\ %";
 	uint8_t out[sizeof(text)];
+	uint64_t ends[4] = { 0 };
 	size_t skip = 0;
 
 	ck_assert(!ab_content_has_escape((const uint8_t *)text,
 					 sizeof(text) - 1, sizeof(text) - 1));
 	ck_assert_uint_eq(ab_content_unescape((const uint8_t *)text,
 					      sizeof(text) - 1,
-					      sizeof(text) - 1, &skip, out),
+					      sizeof(text) - 1, &skip, out,
+					      ends),
 			  sizeof(text) - 1);
 	ck_assert_uint_eq(skip, 0);
 	ck_assert_mem_eq(out, text, sizeof(text) - 1);
@@ -232,6 +260,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	ADD(every_hit_is_found_with_escapes_in_it);
 	ADD(what_documentation_and_patterns_have_stays);
+	ADD(a_file_in_a_string_has_lines);
 	ADD(a_finding_in_escapes_says_where);
 	ADD(a_line_far_behind_is_counted);
 	ADD(what_is_no_escape_stays);
