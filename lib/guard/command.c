@@ -731,7 +731,7 @@ static const struct ab_program *lower_name(struct ab_check *c,
 		text[i] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
 		changed |= text[i] != ch;
 	}
-	return changed ? ab_pack_program(c->pack, text, n) : NULL;
+	return changed ? ab_pack_find(c->pack, text, n) : NULL;
 }
 
 /* time -f FORMAT -o FILE rm: the shell's own time has no such options, which
