@@ -430,7 +430,8 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 			AB_TAINT_DECODE | AB_TAINT_PICK | AB_TAINT_PROCESS |
 			AB_TAINT_DATA;
 
-	if (p && (p->is_builtin || ab_has_role(p, AB_ROLE_OUTPUT)))
+	if (!ab_is_stranger(p) &&
+	    (p->is_builtin || ab_has_role(p, AB_ROLE_OUTPUT)))
 		;
 	else if (use->count > 1 && is_completion(&use->words[1]))
 		c->out_taint |= AB_TAINT_HOOK;
@@ -571,8 +572,8 @@ static uint32_t find_inner(struct ab_check *c, const struct ab_word *words,
 		       : count;
 }
 
-/* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
-   table and may run what its words are. Asked about when that is denied. */
+/* `retry 3 rm -rf /`, `with-env x -- git push`: a program that nobody knows
+   and that may run what its words are. Asked about when that is denied. */
 static void probe_words(struct ab_check *c, const struct ab_word *words,
 			uint32_t count)
 {
@@ -644,13 +645,13 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	if (may_be_git(p, words) &&
 	    !(AB_UNLIKELY(use->is_help) && use->program->help))
 		ab_check_git(c, words, count);
-	if (count > 1 && !use->is_help &&
+	if (count > 1 && (!use->is_help || ab_is_stranger(p)) &&
 	    (!use->heads || (use->heads & ab_head_bit('-'))) &&
 	    !(p && p->is_builtin))
 		ab_check_outs(c, use);
 	if (AB_UNLIKELY(c->is_on_script) && ab_takes_script(c, use))
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
-	if (!p && count > 2 && words[0].len)
+	if (ab_is_stranger(p) && count > 2 && words[0].len)
 		probe_words(c, words, count);
 	if (AB_UNLIKELY(use->has_hole) && p && use->operand_count &&
 	    !p->is_git && !p->is_builtin && !use->is_help)

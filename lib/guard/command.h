@@ -10,6 +10,12 @@ uint32_t ab_name_base(const struct ab_word *w);
 /* A program of the table is called like this. */
 bool ab_names_program(const struct ab_check *c, const struct ab_word *w);
 
+/* Nobody who may loosen anything says what it does; NULL: not in the table. */
+static inline bool ab_is_stranger(const struct ab_program *p)
+{
+	return !p || p->is_stranger;
+}
+
 /* --- runs.c --- */
 static inline bool ab_has_role(const struct ab_program *p,
 			       enum ab_role_kind kind)

@@ -81,7 +81,7 @@ static void write_from(struct ab_check *c, const struct ab_use *use,
 		ab_check_path(c, use, AB_ROLE_WRITE, &path);
 }
 
-/* -o FILE, -oFILE: of a program that is in the table only if it says so. */
+/* -o FILE, -oFILE: of a program that is known only if it says so. */
 static void short_option(struct ab_check *c, const struct ab_use *use,
 			 uint32_t i)
 {
@@ -92,7 +92,7 @@ static void short_option(struct ab_check *c, const struct ab_use *use,
 			write_from(c, use, &use->words[use->values[k].word],
 				   use->values[k].at);
 	}
-	if (use->program)
+	if (!ab_is_stranger(use->program))
 		return;
 	if (w->len > 2)
 		write_from(c, use, w, 2);
@@ -140,7 +140,8 @@ void ab_check_outs(struct ab_check *c, const struct ab_use *use)
 	const struct ab_program *p = use->program;
 
 	/* what a wrapper runs is looked at by itself, where it runs */
-	if (p && (p->is_wrapper || p->is_git || p->is_names))
+	if (!ab_is_stranger(p) &&
+	    (p->is_wrapper || p->is_git || p->is_names))
 		return;
 	if (AB_UNLIKELY(c->chain) && is_elsewhere(c->chain))
 		return;

@@ -279,6 +279,9 @@ struct ab_program {
 	bool is_names; /* prints names of what lies below its operands */
 	bool is_listed; /* prints its operands, or what is right below */
 	bool is_located; /* prints all names with an operand in them */
+	/* no base and no host says what it does: its words may be a command,
+	   as those of a program that nobody knows */
+	bool is_stranger;
 	uint8_t help; /* AB_HELP_*: words that ask for help and nothing else */
 	uint32_t option, option_count;
 	uint32_t role, role_count;

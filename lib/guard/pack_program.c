@@ -72,16 +72,33 @@ int32_t ab_pack_options(struct ab_pack_reader *r, const struct ab_program *p,
 	return 0;
 }
 
+/* What a command of that name is without being in the table. */
+static const struct ab_program *other_name(const struct ab_pack *pack,
+					   const char *name, size_t n)
+{
+	const struct ab_program *p = ab_pack_find(pack, name, n);
+	char lower[64];
+
+	if (p || n > sizeof(lower))
+		return p;
+	for (size_t i = 0; i < n; i++)
+		lower[i] = name[i] >= 'A' && name[i] <= 'Z' ?
+				   (char)(name[i] | 0x20) :
+				   name[i];
+	return ab_pack_find(pack, lower, n);
+}
+
 /*
  * May this layer make a program of that name? What the table says of a
  * program is found by the name of the command, so a new name can take a
  * command out of the rules of the old one: "sudo/rm" is no wrapper, and
- * "python3.11" would run no inline program. `up`: the program of a subcommand.
+ * "python3.11" and "Python3" would run no inline program. `up`: the program of
+ * a subcommand.
  */
 static int32_t check_new(struct ab_pack_reader *r, const char *name, size_t n,
 			 const struct ab_program *up, bool make)
 {
-	const struct ab_program *p = up ? NULL : ab_pack_find(r->pack, name, n);
+	const struct ab_program *p = up ? NULL : other_name(r->pack, name, n);
 
 	if (r->layer == AB_LAYER_BASE)
 		return 0;
@@ -130,6 +147,9 @@ static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
 	p->name = name;
 	p->name_len = (uint32_t)n;
 	p->layer = (uint8_t)r->layer;
+	/* a rule only names it, and a project can only tighten */
+	p->is_stranger = r->layer == AB_LAYER_PROJECT ||
+			 (r->layer == AB_LAYER_HOST && !make);
 	p->hash = ab_pack_hash(name, n);
 	p->key = ab_pack_key(name, n);
 	p->is_git_name = ab_git_is_command(
@@ -140,22 +160,6 @@ static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
 	pack->buckets[p->hash % AB_PACK_BUCKETS] = pack->programs_count;
 	*number = pack->programs_count - 1;
 	return 0;
-}
-
-/* What a command of that name is without being in the table. */
-static const struct ab_program *other_name(const struct ab_pack *pack,
-					   const char *name, size_t n)
-{
-	const struct ab_program *p = ab_pack_find(pack, name, n);
-	char lower[64];
-
-	if (p || n > sizeof(lower))
-		return p;
-	for (size_t i = 0; i < n; i++)
-		lower[i] = name[i] >= 'A' && name[i] <= 'Z' ?
-				   (char)(name[i] | 0x20) :
-				   name[i];
-	return ab_pack_find(pack, lower, n);
 }
 
 /* name[n] is NUL. */
@@ -544,6 +548,15 @@ static int32_t plain_role(struct ab_pack_reader *r, struct ab_role *role,
 	return rc;
 }
 
+/* What vouches for the output of a program, or for the program itself: where
+   it is known, more is let pass. */
+static int32_t vouch(struct ab_pack_reader *r, const char *word)
+{
+	return r->layer == AB_LAYER_PROJECT
+		       ? ab_pack_bad(r, word, "a project can only tighten")
+		       : 0;
+}
+
 static int32_t add_role(struct ab_pack_reader *r)
 {
 	struct ab_role role = { 0 };
@@ -557,6 +570,9 @@ static int32_t add_role(struct ab_pack_reader *r)
 		if (r->count < 2)
 			return ab_pack_bad(r, r->words[0], "output SOURCE");
 		rc = ab_pack_taint(r, r->words[1], &role.taint);
+		if (rc == 0 &&
+		    (role.taint & (AB_TAINT_TEMP | AB_TAINT_QUOTED)))
+			rc = vouch(r, r->words[1]);
 	} else {
 		rc = plain_role(r, &role, &next);
 	}
@@ -638,6 +654,9 @@ int32_t ab_pack_read_program(struct ab_pack_reader *r)
 		rc = set_style(r);
 	} else if (r->count != 1 || !set_flag(p, r->words[0])) {
 		rc = add_role(r);
+	} else if (p->is_builtin || p->is_names || p->is_listed ||
+		   p->is_located) {
+		rc = vouch(r, r->words[0]);
 	}
 	if (rc < 0)
 		return rc;

@@ -162,7 +162,7 @@ bool ab_takes_script(struct ab_check *c, const struct ab_use *use)
 		if ((takers[i].letters || takers[i].text) &&
 		    !has_word(use, takers[i].letters, takers[i].text))
 			return false;
-		if (!use->program)
+		if (ab_is_stranger(use->program))
 			return true;
 		return use->program->is_builtin ? !reads_other(c, use)
 						: !reads_files(c, use);
