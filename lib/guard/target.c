@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "guard/protect.h"
@@ -131,12 +132,25 @@ static enum ab_target_why append_clean(struct ab_target *t, const char *p,
 	return AB_TARGET_GOOD;
 }
 
-/* What of clean absolute `path` follows one of the names; else NULL. */
-static const char *rest_of(const char *path, const char *a, const char *b)
+/* What of clean absolute `path` follows one of the names, and which; else
+   NULL. */
+static const char *rest_of(const char *path, const char *a, const char *b,
+			   const char **name)
 {
 	const char *rest = a ? ab_path_rest(path, a) : NULL;
 
+	*name = rest || !b ? a : b;
 	return rest || !b ? rest : ab_path_rest(path, b);
+}
+
+/* Renamed, with something else in its place, the directory is not what is
+   reached by who opens the path. */
+static bool leads_to(const char *name, dev_t dev, ino_t ino)
+{
+	struct stat st;
+
+	return fstatat(AT_FDCWD, name, &st, 0) == 0 && st.st_dev == dev &&
+	       st.st_ino == ino;
 }
 
 /*
@@ -144,28 +158,37 @@ static const char *rest_of(const char *path, const char *a, const char *b)
  * path below the base into t->path, and t->area for a base that is not the
  * root. Areas first, for one could lie below another name of the root.
  */
-static bool find_base(const agentbox_guard *g, const char *path,
-		      struct ab_target *t)
+static enum ab_target_why find_base(const agentbox_guard *g, const char *path,
+				    struct ab_target *t)
 {
 	const char *rest = NULL;
 	const char *below = "";
+	const char *name = NULL;
+	dev_t dev = g->root_dev;
+	ino_t ino = g->root_ino;
 
 	t->area = NULL;
 	for (size_t i = 0; i < g->area_count && !rest; i++) {
 		const struct ab_guard_area *a = &g->areas[i];
 
-		rest = rest_of(path, a->name, a->alias);
+		rest = rest_of(path, a->name, a->alias, &name);
 		if (!rest)
 			continue;
 		t->area = a->below ? NULL : a;
 		below = a->below ? a->below : "";
+		dev = a->dev;
+		ino = a->ino;
 	}
 	if (!rest)
-		rest = rest_of(path, g->root_name, g->root_alias);
+		rest = rest_of(path, g->root_name, g->root_alias, &name);
 	if (!rest || strlen(below) + 1 + strlen(rest) >= sizeof(t->path))
-		return false;
+		return refuse(t, AB_TARGET_ESCAPES, NULL);
+	if (!leads_to(name, dev, ino))
+		return refuse(t, AB_TARGET_AREA, NULL);
 	memcpy(t->path, below, strlen(below) + 1);
-	return !*rest || append_name(t, rest);
+	if (*rest && !append_name(t, rest))
+		return refuse(t, AB_TARGET_ESCAPES, NULL);
+	return AB_TARGET_GOOD;
 }
 
 static enum ab_target_why take_absolute(const agentbox_guard *g,
@@ -177,11 +200,7 @@ static enum ab_target_why take_absolute(const agentbox_guard *g,
 
 	clean[0] = '/';
 	why = append_clean(t, path, n, 0, clean + 1, 0);
-	if (why != AB_TARGET_GOOD)
-		return why;
-	if (!find_base(g, clean, t))
-		return refuse(t, AB_TARGET_ESCAPES, NULL);
-	return AB_TARGET_GOOD;
+	return why == AB_TARGET_GOOD ? find_base(g, clean, t) : why;
 }
 
 /*
@@ -196,6 +215,7 @@ static enum ab_target_why take_dirfd(const agentbox_guard *g, int dirfd,
 	ab_autofd int fd = -1;
 	struct stat a;
 	struct stat b;
+	enum ab_target_why why;
 	int base;
 	ssize_t n;
 
@@ -208,8 +228,11 @@ static enum ab_target_why take_dirfd(const agentbox_guard *g, int dirfd,
 	if (n <= 0 || n >= AB_MAX_PATH)
 		return refuse_errno(t, n < 0 ? errno : ENAMETOOLONG);
 	name[n] = '\0';
-	if (name[0] != '/' || !find_base(g, name, t))
+	if (name[0] != '/')
 		return refuse(t, AB_TARGET_ESCAPES, NULL);
+	why = find_base(g, name, t);
+	if (why != AB_TARGET_GOOD)
+		return why;
 	base = t->area ? t->area->fd : g->root_fd;
 	fd = open_below(base, t->path, LOOK | O_DIRECTORY,
 			AB_PATH_NO_SYMLINKS);
@@ -387,6 +410,7 @@ static enum ab_target_why restart(const agentbox_guard *g, struct walk *w,
 				  struct ab_target *t)
 {
 	char clean[AB_MAX_PATH];
+	enum ab_target_why why;
 	size_t keep;
 	/* up to the first `..`: what follows it is walked, not read */
 	const char *hop = strstr(w->todo, "/..");
@@ -395,9 +419,11 @@ static enum ab_target_why restart(const agentbox_guard *g, struct walk *w,
 		hop = strstr(hop + 1, "/..");
 	keep = hop ? (size_t)(hop - w->todo) : strlen(w->todo);
 	if (ab_path_normalise(w->todo, keep ? keep : 1, clean,
-			      sizeof(clean)) < 0 ||
-	    !find_base(g, clean, t))
+			      sizeof(clean)) < 0)
 		return refuse(t, AB_TARGET_ESCAPES, NULL);
+	why = find_base(g, clean, t);
+	if (why != AB_TARGET_GOOD)
+		return why;
 	memmove(w->todo, w->todo + keep, strlen(w->todo + keep) + 1);
 	if (!push_link(w, t->path, strlen(t->path)))
 		return refuse(t, AB_TARGET_LINKS, NULL);

@@ -525,6 +525,45 @@ START_TEST(an_exchange_needs_both_ends)
 }
 END_TEST
 
+/* --- the root --- */
+
+static void move(const char *from, const char *to)
+{
+	ck_assert_int_eq(rename(at(from), at(to)), 0);
+}
+
+/* Who opens the path is where its name leads to now. */
+START_TEST(a_root_that_was_replaced_goes_by_its_name_no_more)
+{
+	int fd = -1;
+
+	make_symlink(at("team/shared/s"), "team/shared/to-s");
+	allows(w, W, at("team/shared/s"));
+	allows(w, W, "shared/to-s");
+	move("team", "elsewhere");
+	denies_by(w, W, at("team/shared/s"), "path.area");
+	make_symlink("outside", "team");
+	denies_by(w, W, at("team/secret"), "path.area");
+	denies_by(w, R, at("team/secret"), "path.area");
+	denies_by(g, W, at("team/shared/new"), "path.area");
+	denies_by(w, W, "shared/to-s", "path.area");
+	ck_assert_int_eq(agentbox_guard_open(
+				 w, AGENTBOX_OPEN_WRITE | AGENTBOX_OPEN_CREATE,
+				 0600, -1, at("team/new"),
+				 strlen(at("team/new")), &fd, NULL, NULL),
+			 DENIED);
+	/* its own directory is where it was */
+	allows(w, W, "shared/s");
+	ck_assert_int_eq(unlink(at("team")), 0);
+	make_file("team/shared/s", "another");
+	denies_by(w, W, at("team/shared/s"), "path.area");
+	move("team", "another");
+	move("elsewhere", "team");
+	allows(w, W, at("team/shared/s"));
+	allows(w, W, "shared/to-s");
+}
+END_TEST
+
 /* --- modes --- */
 
 START_TEST(modes_of_directories)
@@ -573,6 +612,7 @@ int main(void)
 	tcase_add_test(t, a_dangling_link_is_a_name_and_no_file);
 	tcase_add_test(t, a_rename_makes_nothing_protected);
 	tcase_add_test(t, an_exchange_needs_both_ends);
+	tcase_add_test(t, a_root_that_was_replaced_goes_by_its_name_no_more);
 	tcase_add_test(t, modes_of_directories);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);

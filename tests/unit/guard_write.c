@@ -1010,8 +1010,8 @@ START_TEST(a_moved_team_is_still_the_team)
 	allows(g, W, "shared/s");
 	denies_by(g, W, "agents/bob/b", "path.role");
 	make_dir("team/shared");
-	/* the name leads elsewhere; what counts is the directory */
-	allows(g, W, at("team/shared/s"));
+	/* the name leads elsewhere now */
+	denies_by(g, W, at("team/shared/s"), "path.area");
 	agentbox_guard_unref(g);
 }
 END_TEST
