@@ -248,14 +248,15 @@ static void check_decoded(struct ab_check *c, const struct ab_word *words,
 		ab_check_flow(c, c->use, AB_SINK_SHELL, taint, &words[at]);
 }
 
-static void judge_git(struct ab_check *c, const struct ab_word *words,
+/* True: it is denied. */
+static bool judge_git(struct ab_check *c, const struct ab_word *words,
 		      uint32_t count)
 {
 	struct ab_git_context g;
 	struct ab_git_result r = { 0 };
 
 	if (!git_context(c, &g))
-		return;
+		return false;
 	if (AB_UNLIKELY(have_holes(words, count)))
 		g.has_ifs = c->run && ab_shell_get(c->run, "IFS", 3, NULL);
 	g.read = on_read;
@@ -264,13 +265,11 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	if (AB_UNLIKELY(c->assign_count || c->given ||
 			(c->run && ab_shell_has_letters(c->run, LETTERS))) &&
 	    !add_env(c, &g))
-		return;
+		return false;
 	ab_git_check(words, count, &g, &r);
-	if (r.verdict == AB_GIT_NONE)
-		return;
-	if (r.verdict == AB_GIT_ALLOW ||
+	if (r.verdict == AB_GIT_NONE || r.verdict == AB_GIT_ALLOW ||
 	    (r.verdict == AB_GIT_ASK && c->is_excused))
-		return;
+		return false;
 	/* git config -l | nc: as of what a rule of the pack saw */
 	if (!strncmp(r.rule, "cred.", 5))
 		c->out_taint |= AB_TAINT_CRED;
@@ -288,6 +287,7 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	else if (r.env < c->assign_count)
 		span = c->assigns[r.env].span;
 	git_report(c, &r, words, count, span);
+	return r.verdict == AB_GIT_DENY;
 }
 
 /* It runs in the worktree, and in no other repository that somebody named. */
@@ -611,12 +611,22 @@ static const struct ab_word *note_files(struct ab_check *c,
 	return all ? all : words;
 }
 
-/* What the text wrote or linked is elsewhere then, as with mv. */
-static bool moves_files(const struct ab_check *c, const struct ab_word *words,
-			uint32_t count)
+/* git mv a .vscode/tasks.json: as with mv, where -C goes to. */
+static void judge_move(struct ab_check *c, const struct ab_word *words,
+		       uint32_t count)
 {
-	return (c->has_files || c->links || c->near_links) && count > 3 &&
-	       ab_word_equals(&words[1], "mv");
+	const struct ab_word *cwd = c->cwd;
+	uint32_t i = 1;
+
+	for (; i + 1 < count && words[i].len && *words[i].text == '-'; i++) {
+		if (ab_word_equals(&words[i], "-C"))
+			c->cwd = ab_cwd_after(c, &words[++i]);
+		else if (ab_word_equals(&words[i], "-c"))
+			i++;
+	}
+	if (i + 2 < count && ab_word_equals(&words[i], "mv"))
+		ab_check_words(c, words + i, count - i, 0, NULL, false);
+	c->cwd = cwd;
 }
 
 /* git apply x.patch: what it puts into files that may be run. */
@@ -712,17 +722,17 @@ void ab_check_git(struct ab_check *c, const struct ab_word *words,
 	if (ab_git_is_command(&words[0])) {
 		if (AB_UNLIKELY(c->use && c->use->has_stdin))
 			read_listed(c, words, count);
-		judge_git(c,
-			  AB_UNLIKELY(c->has_names)
-				  ? note_files(c, words, count)
-				  : words,
-			  count);
+		bool is_denied = judge_git(c,
+					   AB_UNLIKELY(c->has_names)
+						   ? note_files(c, words, count)
+						   : words,
+					   count);
+
 		note_names(c, words, count);
 		if (AB_UNLIKELY(is_patching(words, count)))
 			read_patches(c, words, count);
-		if (AB_UNLIKELY(moves_files(c, words, count)))
-			ab_check_words(c, words + 1, count - 1, 0, NULL,
-				       false);
+		if (!is_denied)
+			judge_move(c, words, count);
 	}
 }
 
