@@ -98,6 +98,11 @@ int32_t agentbox_rules_add(agentbox_rules *rules, int32_t layer,
 	if (rules->count == MAX_ADDED)
 		return ab_error_set(err, AGENTBOX_ELIMIT, name,
 				    "at most %d packs", MAX_ADDED);
+	/* before anything is copied: the length may be wrong */
+	if (n > AB_PACK_MAX_BYTES)
+		return ab_error_set(err, AGENTBOX_ELIMIT, name,
+				    "a pack has at most %u bytes",
+				    AB_PACK_MAX_BYTES);
 	a = &rules->items[rules->count];
 	a->layer = layer == AGENTBOX_RULES_HOST ? AB_LAYER_HOST
 						: AB_LAYER_PROJECT;

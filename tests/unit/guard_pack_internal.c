@@ -213,6 +213,7 @@ START_TEST(a_pack_with_nul_or_too_many_bytes_is_refused)
 {
 	static char big[AB_PACK_MAX_BYTES + 1];
 	struct ab_pack *pack = base_pack();
+	agentbox_rules *rules = NULL;
 
 	memset(big, '\n', sizeof(big));
 	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "p", "a\0b", 3,
@@ -220,6 +221,13 @@ START_TEST(a_pack_with_nul_or_too_many_bytes_is_refused)
 	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "p", big,
 				      sizeof(big), NULL), AGENTBOX_ELIMIT);
 	ab_pack_free(pack);
+	/* nothing is read of what is too long */
+	ck_assert_int_eq(agentbox_rules_new(&rules, NULL), 0);
+	for (size_t n = AB_PACK_MAX_BYTES + 1; n; n = n > n << 1 ? 0 : n << 1)
+		ck_assert_int_eq(agentbox_rules_add(rules, AGENTBOX_RULES_HOST,
+						    "p", "x", n, NULL),
+				 AGENTBOX_ELIMIT);
+	agentbox_rules_free(rules);
 }
 END_TEST
 
