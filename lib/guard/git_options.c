@@ -15,7 +15,8 @@ SET(diff_all)
 	V("-l"), X("-p", NONE, OK, ANY, FLAG_PATCH),
 	X("-s", NONE, OK, ANY, FLAG_BRIEF), X("-u", NONE, OK, ANY, FLAG_PATCH),
 	N("-w"), N("-z"), G("abbrev"), V("anchored"),
-	X("binary", NONE, OK, ANY, FLAG_PATCH), G("break-rewrites"), N("check"),
+	X("binary", NONE, OK, ANY, FLAG_PATCH), G("break-rewrites"),
+	X("check", NONE, OK, ANY, FLAG_PATCH), /* prints the lines */
 	G("color"), G("color-moved"), V("color-moved-ws"), G("color-words"),
 	X("compact-summary", NONE, OK, ANY, FLAG_BRIEF), N("cumulative"),
 	N("default-prefix"), V("diff-algorithm"), V("diff-filter"),
