@@ -188,7 +188,7 @@ SET(reset)
 	X("merge", NONE, RESET, ANY, 0), X("mixed", NONE, OK, ANY, FLAG_SOFT),
 	N("no-refresh"), X("patch", NONE, PATCH, ANY, FLAG_PATTERN),
 	N("pathspec-file-nul"),
-	X("pathspec-from-file", NEED, OK, READ_NAMES, FLAG_PATTERN), N("quiet"),
+	X("pathspec-from-file", NEED, OK, READ_NAMES, 0), N("quiet"),
 	X("recurse-submodules", GLUE, RESET, ANY, 0), N("refresh"),
 	X("soft", NONE, OK, ANY, FLAG_SOFT), V("unified"),
 END(reset)
