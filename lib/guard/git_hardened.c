@@ -5,11 +5,14 @@
  * and overrules what the repository's own would run.
  *
  * Keys with a name of the repository's choosing in them cannot be overruled
- * from outside: filter.x.clean, merge.x.driver, alias.x, diff.x.textconv and
- * diff.x.command; nor can diff.external (give --no-ext-diff --no-textconv to
- * every diff) and core.worktree (set GIT_DIR and GIT_WORK_TREE). Against
- * these helps only that the agent cannot write .git/config: that is the wall,
- * this is the belt. Source: git-config(1), git(1).
+ * from outside: filter.x.clean, merge.x.driver, alias.x, diff.x.textconv,
+ * diff.x.command, trailer.x.command, tar.x.command, difftool.x.cmd,
+ * mergetool.x.cmd and man.x.cmd; nor can diff.external (give --no-ext-diff
+ * --no-textconv to every diff) and core.worktree (set GIT_DIR and
+ * GIT_WORK_TREE). git bisect reads no configuration while it changes refs, in
+ * 2.39 at least, and runs .git/hooks/reference-transaction. Against these
+ * helps only that the agent cannot write .git/config and .git/hooks: that is
+ * the wall, this is the belt. Source: git-config(1), git(1).
  */
 #include "config.h"
 
@@ -46,9 +49,12 @@
 	X(22, "fetch.recurseSubmodules", "false")                              \
 	X(23, "uploadpack.packObjectsHook", "false")                           \
 	X(24, "gc.auto", "0")                                                  \
-	X(25, "maintenance.auto", "false")
+	X(25, "maintenance.auto", "false")                                     \
+	X(26, "interactive.diffFilter", "cat")                                 \
+	X(27, "tar.tar.gz.command", "gzip -cn")                                \
+	X(28, "tar.tgz.command", "gzip -cn")
 
-#define OVERRIDE_COUNT "26"
+#define OVERRIDE_COUNT "29"
 
 static const char *const environment[] = {
 	"GIT_CONFIG_NOSYSTEM=1",

@@ -107,6 +107,9 @@ static void setup(void)
 	configure("credential.helper", "!", "credential");
 	configure("diff.external", "", "external");
 	configure("alias.st", "!", "alias");
+	configure("interactive.diffFilter", "", "diff-filter");
+	configure("tar.tar.gz.command", "", "targz");
+	configure("tar.tgz.command", "", "tgz");
 	/* the first argument that git gives it is no name */
 	ck_assert_int_eq(shell("cd '%s/repo' && git config gpg.program "
 			       "'%s/gpg' && printf '#!/bin/sh\\n%s/evil "
@@ -136,6 +139,8 @@ static const struct {
 	{"commit --allow-empty -m x", "gpg"},
 	{"-c commit.gpgSign=false commit --allow-empty", "editor"},
 	{"fetch ssh://localhost/x", "ssh"},
+	{"archive -o x.tar.gz HEAD", "targz"},
+	{"archive --format=tgz HEAD", "tgz"},
 	{"-c protocol.version=0 fetch 'ext::../evil ext'", "ext"},
 };
 
@@ -174,7 +179,9 @@ START_TEST(pager_and_editor_are_harmless)
 	ck_assert_int_eq(shell("rm -f '%s/out'", top), 0);
 	ck_assert_int_eq(git(true, "var GIT_PAGER"), 0);
 	ck_assert_int_eq(git(true, "var GIT_EDITOR"), 0);
-	ck_assert_int_eq(shell("printf 'cat\\nfalse\\n' | "
+	/* which add -p runs on a terminal only */
+	ck_assert_int_eq(git(true, "config --get interactive.diffFilter"), 0);
+	ck_assert_int_eq(shell("printf 'cat\\nfalse\\ncat\\n' | "
 			       "cmp -s - '%s/out'",
 			       top),
 			 0);
@@ -229,8 +236,14 @@ START_TEST(what_it_cannot_switch_off_still_runs)
 			       ">.gitattributes && echo 3 >f",
 			       top),
 			 0);
+	configure("tar.x.command", "", "tar");
+	configure("trailer.x.command", "", "trailer");
 	git(true, "add f");
 	ck_assert(ran("filter"));
+	git(true, "archive --format=x HEAD");
+	ck_assert(ran("tar"));
+	git(true, "interpret-trailers --trailer x=y");
+	ck_assert(ran("trailer"));
 	git(true, "log -p");
 	ck_assert(ran("textconv"));
 	git(true, "log -p --no-textconv");
