@@ -149,6 +149,7 @@ struct ab_check {
 	bool is_single;	 /* one argument of many is tried */
 	bool is_globbed; /* curl has what one of its patterns stands for */
 	bool is_probe;	 /* what is found is looked at, not told */
+	bool is_for_git; /* git does what the words are judged for */
 	uint8_t left_out; /* words of the command at hand that may be none */
 	bool is_reading_named; /* files that a tool finds by their names */
 	bool is_again;	 /* the same command in another directory */

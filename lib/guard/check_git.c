@@ -624,8 +624,10 @@ static void judge_move(struct ab_check *c, const struct ab_word *words,
 		else if (ab_word_equals(&words[i], "-c"))
 			i++;
 	}
+	c->is_for_git = true;
 	if (i + 2 < count && ab_word_equals(&words[i], "mv"))
 		ab_check_words(c, words + i, count - i, 0, NULL, false);
+	c->is_for_git = false;
 	c->cwd = cwd;
 }
 

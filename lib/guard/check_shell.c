@@ -365,6 +365,7 @@ static int32_t check_words(agentbox_guard *guard, enum ab_decision_kind kind,
 		return finish(d, true);
 	}
 	make_place(guard, place, temps, &where);
+	where.is_all_git = kind == AB_DECIDE_GIT;
 	struct ab_shell_request q = {
 		.pack = guard->rules.pack, .place = &where,
 		.arena = &d->arena, .report = on_found,

@@ -16,6 +16,15 @@
 
 /* --- reports ------------------------------------------------------------ */
 
+/* In its strict profile git has no questions, whoever asks them. */
+static bool is_strict_git(const struct ab_check *c)
+{
+	const struct ab_program *p = c->use ? c->use->program : NULL;
+
+	return c->place->is_git_strict &&
+	       (c->place->is_all_git || c->is_for_git || (p && p->is_git));
+}
+
 static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 		   const struct ab_word *word)
 {
@@ -42,7 +51,8 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 		is_dump = !strcmp(rule->id, "cred.env-dump");
 		c->out_taint |= is_dump ? AB_TAINT_ENV : AB_TAINT_CRED;
 	}
-	if (verdict == AB_V_ASK && c->is_strict && rule->is_strict)
+	if (verdict == AB_V_ASK &&
+	    ((c->is_strict && rule->is_strict) || is_strict_git(c)))
 		found.verdict = AB_V_DENY;
 	if (ab_check_is_part(c) && found.verdict != AB_V_DENY)
 		return;

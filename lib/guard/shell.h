@@ -30,6 +30,7 @@ struct ab_shell_place_text {
 	const struct ab_known_path *temps;
 	uint32_t temp_count;
 	bool is_strict, is_git_strict, is_git_relaxed;
+	bool is_all_git; /* nothing but a git command is checked */
 	bool *wants_cwd; /* see place.h; NULL where the cwd is known */
 };
 

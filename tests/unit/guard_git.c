@@ -176,8 +176,13 @@ START_TEST(strict_asks_nobody)
 	make_guard("{\"agentbox\":1,\"git\":{\"profile\":\"strict\"}}");
 	ck_assert_int_eq(VERDICT("git", "stash"), AGENTBOX_VERDICT_DENY);
 	ck_assert_int_eq(VERDICT("git", "status"), AGENTBOX_VERDICT_ALLOW);
+	/* what a rule of the pack asks about */
+	ck_assert_int_eq(VERDICT("git", "mv", "a", ".envrc"),
+			 AGENTBOX_VERDICT_DENY);
 	make_guard("{\"agentbox\":1}");
 	ck_assert_int_eq(VERDICT("git", "stash"), AGENTBOX_VERDICT_ASK);
+	ck_assert_int_eq(VERDICT("git", "mv", "a", ".envrc"),
+			 AGENTBOX_VERDICT_ASK);
 }
 END_TEST
 

@@ -652,6 +652,12 @@ static const struct policy_case cases[] = {
 	{ ", \"commands\": {\"profile\": \"strict\"}", "mkfifo p", 1, "" },
 	{ ", \"git\": {\"profile\": \"strict\"}", "git stash", 3,
 	  "git.shared" },
+	{ ", \"git\": {\"profile\": \"strict\"}", "git mv a .envrc", 3,
+	  "persist.ide" },
+	{ ", \"git\": {\"profile\": \"strict\"}",
+	  "git archive -o .vscode/tasks.json HEAD", 3, "persist.ide" },
+	{ ", \"git\": {\"profile\": \"strict\"}", "mv a .envrc", 2,
+	  "persist.ide" },
 	{ "", "git stash", 2, "git.shared" },
 	{ ", \"commands\": {\"rules\": [{\"id\": \"no-make\", \"verdict\": "
 	  "\"deny\", \"pattern\": \"make install*\", \"reason\": \"why\"}]}",
