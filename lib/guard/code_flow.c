@@ -128,6 +128,27 @@ static bool is_environment(const struct ab_code *k, const struct ab_token *t)
 	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
 }
 
+/* for k in ("X_TOKEN", "Y_KEY"): environ[k] */
+static bool holds_secret(const struct scan *s, const struct ab_token *t)
+{
+	const struct ab_named *n = t->kind == AB_TOKEN_WORD && s->k->name_count
+					   ? ab_code_named(s->k, t)
+					   : NULL;
+
+	for (uint32_t i = 0; n && !n->call && i < n->count; i++) {
+		const struct ab_word *w = &n->words[i];
+		char text[64];
+
+		if (w->len >= sizeof(text))
+			continue;
+		memcpy(text, w->text, w->len);
+		text[w->len] = '\0';
+		if (ab_value_is_secret(text))
+			return true;
+	}
+	return false;
+}
+
 static const struct sent *find(const struct scan *s, struct span name)
 {
 	const char *text = s->k->text->text;
@@ -160,7 +181,8 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 		++*since;
 	if (t->kind == AB_TOKEN_SIGN)
 		return false;
-	if (*since <= MAX_REACH && *since > 1 && is_secret(s, name)) {
+	if (*since <= MAX_REACH && *since > 1 &&
+	    (is_secret(s, name) || holds_secret(s, t))) {
 		*variable = name;
 		return true;
 	}
