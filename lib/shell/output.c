@@ -405,24 +405,40 @@ static bool print_pwd(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* How much of it is a home, which may stand at its begin; or UINT32_MAX, where
+   more of it is not known. */
+static uint32_t home_of(const struct ab_word *w)
+{
+	if (!w->hole_count)
+		return 0;
+	return w->hole_count == 1 && w->holes->kind == AB_HOLE_HOME &&
+			       !w->holes->at
+		       ? w->holes->len
+		       : UINT32_MAX;
+}
+
 /* dirname PATH: all before its last name. */
 static bool print_dirname(struct ab_shell_run *run, struct segments *list,
 			  const struct ab_word *argv, uint32_t argc)
 {
 	const struct ab_word *w = &argv[argc - 1];
+	const uint32_t home = home_of(w);
+	struct ab_word part = *w;
 	uint32_t len = w->len;
 
-	if (argc != 2 || w->hole_count || !len || w->text[0] == '-')
+	if (argc != 2 || !len || home > len || w->text[0] == '-')
 		return false;
-	while (len && w->text[len - 1] == '/')
+	while (len > home && w->text[len - 1] == '/')
 		len--;
-	while (len && w->text[len - 1] != '/')
+	if (home && len == home) /* what is around it */
+		return false;
+	while (len > home && w->text[len - 1] != '/')
 		len--;
-	while (len > 1 && w->text[len - 1] == '/')
+	while (len > home && len > 1 && w->text[len - 1] == '/')
 		len--;
+	part.len = len;
 	if (len)
-		ab_segments_add(run, list, w->text, len,
-				ab_word_span(w, 0, len), SEGMENT_QUOTED);
+		ab_segments_add_word(run, list, &part, SEGMENT_QUOTED);
 	else
 		ab_segments_add(run, list, w->text[0] == '/' ? "/" : ".", 1,
 				w->span, SEGMENT_QUOTED);
@@ -524,13 +540,15 @@ static bool print_basename(struct ab_shell_run *run, struct segments *list,
 	const struct ab_word *w = &argv[1], *suffix = &argv[2];
 	uint32_t len, begin;
 
-	if (argc < 2 || argc > 3 || w->hole_count || !w->len ||
+	if (argc < 2 || argc > 3 || home_of(w) > w->len || !w->len ||
 	    *w->text == '-' || (argc == 3 && suffix->hole_count))
 		return false;
 	for (len = w->len; len > 1 && w->text[len - 1] == '/';)
 		len--;
 	for (begin = len; begin && w->text[begin - 1] != '/';)
 		begin--;
+	if (begin < home_of(w)) /* the user's name */
+		return false;
 	begin -= begin == len; /* the root */
 	if (argc == 3 && suffix->len < len - begin &&
 	    !memcmp(w->text + len - suffix->len, suffix->text, suffix->len))
