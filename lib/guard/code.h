@@ -174,6 +174,7 @@ struct ab_code {
 	uint32_t filled; /* calls that were given those words */
 	const struct ab_remote *remote; /* code_remote.c; or NULL */
 	uint8_t reads;	 /* 1: it does, 2: it does not; 0: unseen */
+	uint8_t trees;	 /* the same of calls that remove all below a name */
 	uint8_t sockets; /* the same of connections of its own */
 	uint8_t classes; /* ... and of those that it may define */
 	uint8_t members; /* ... and of self.x */

@@ -556,6 +556,54 @@ static bool narrow_deep(struct ab_code *k, const struct ab_word *w)
 	return true;
 }
 
+/* Something in it removes what it is given with all that is below. */
+static bool has_tree_call(struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	if (k->trees)
+		return k->trees == 1;
+	ab_lexer_rewind(&x);
+	x.len = k->text->len;
+	k->trees = 2;
+	while (k->trees == 2 && ab_lexer_next(&x, &t)) {
+		if (t.kind == AB_TOKEN_WORD &&
+		    ab_code_call(k, &t) == AB_CALL_REMOVE)
+			k->trees = 1;
+	}
+	return k->trees == 1;
+}
+
+/* Path("x").glob("*") has names of another place; glob.glob("*") has not. */
+static bool is_elsewhere(const struct ab_code *k, const struct ab_args *a)
+{
+	static const char *const modules[] = { "glob", "Dir", "fg" };
+	const char *s = k->text->text;
+	uint32_t end = a->name.at;
+
+	if (!end || s[end - 1] != '.')
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(modules); i++) {
+		size_t n = strlen(modules[i]);
+
+		if (end > n && !memcmp(s + end - 1 - n, modules[i], n))
+			return false;
+	}
+	return true;
+}
+
+/* What is done to the names that a pattern takes: rm -f *, or rm -rf *, where
+   nothing tells one from another. */
+static enum ab_role_kind taken_role(struct ab_code *k, const struct ab_args *a,
+				    const struct ab_word *w)
+{
+	return !is_elsewhere(k, a) && has_tree_call(k) &&
+			       !ab_code_is_narrow_entry(k, AB_CALL_REMOVE, w)
+		       ? AB_ROLE_REMOVE
+		       : AB_ROLE_DELETE;
+}
+
 /* glob("*.c"): what is done to the names that it gives. */
 static void glob_call(struct ab_code *k, struct ab_args *a)
 {
@@ -576,7 +624,7 @@ static void glob_call(struct ab_code *k, struct ab_args *a)
 	if (is_deep && ab_code_glob(k, &a->words[0], true))
 		ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &a->words[0]);
 	if (ab_code_glob(k, &deep, false))
-		ab_check_path(k->c, k->use, AB_ROLE_DELETE, &deep);
+		ab_check_path(k->c, k->use, taken_role(k, a, &deep), &deep);
 }
 
 /* What a call makes of its first name in another place. */
