@@ -487,6 +487,22 @@ void ab_code_import(struct ab_code *k, const struct ab_token *t);
    takes away with all below it. */
 void ab_code_check_flow(struct ab_code *k);
 
+/* --- code_flow_names.c --- */
+/* A name of what says who one is, or (is_reading) of what is no file. */
+bool ab_code_is_header(const char *name, uint32_t len, bool is_reading);
+bool ab_code_reads_environment(const struct ab_code *k,
+			       const struct ab_token *t);
+/* It sends what it is given, whoever has it; or where a client has it. */
+bool ab_code_is_sender(const struct ab_code *k, const struct ab_token *t);
+bool ab_code_is_verb(const struct ab_code *k, const struct ab_token *t);
+/* What it returns has in it what it was given. */
+bool ab_code_carries(const struct ab_code *k, const struct ab_token *t);
+/* What of a request is the file that it sends. */
+bool ab_code_is_payload(const struct ab_code *k, const struct ab_token *t);
+/* It reads a file or stdin; a file and nothing else. */
+bool ab_code_is_reader(const struct ab_code *k, const struct ab_token *t);
+bool ab_code_is_file_reader(const struct ab_code *k, const struct ab_token *t);
+
 /* --- code_loose.c --- */
 /* What runs a command or names a file without being a call; a is room. */
 void ab_code_loose(struct ab_code *k, struct ab_args *a,

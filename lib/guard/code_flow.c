@@ -82,27 +82,12 @@ static struct span bare(const struct scan *s, uint32_t at, uint32_t len)
 	return name;
 }
 
-/* It is named like what says who one is. */
+/* It is named like what says who one is; of what is read, or written for a
+   request, and no file. */
 static bool is_header(const struct scan *s, struct span name)
 {
-	static const char *const parts[] = { "header", "auth", "cookie",
-					     "bearer", "netrc", "json" };
-	/* what is written for a request, and no file */
-	const size_t count = AB_ARRAY_LEN(parts) - !s->is_reading;
-
-	if (name.end - name.at > 32 ||
-	    memchr(s->k->text->text + name.at, '/', name.end - name.at))
-		return false;
-	for (uint32_t i = name.at; i < name.end; i++) {
-		for (size_t p = 0; p < count; p++) {
-			size_t n = strlen(parts[p]);
-
-			if (name.end - i >= n &&
-			    !strncasecmp(s->k->text->text + i, parts[p], n))
-				return true;
-		}
-	}
-	return false;
+	return ab_code_is_header(s->k->text->text + name.at,
+				 name.end - name.at, s->is_reading);
 }
 
 static bool is_secret(const struct scan *s, struct span name)
@@ -118,15 +103,6 @@ static bool is_secret(const struct scan *s, struct span name)
 }
 
 /* --- secrets -------------------------------------------------------------- */
-
-static bool is_environment(const struct ab_code *k, const struct ab_token *t)
-{
-	static const char *const names[] = { "environ", "environb", "getenv",
-					     "env",	"ENV",	    "$ENV",
-					     "$_ENV",	"$_SERVER" };
-
-	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
-}
 
 /* for k in ("X_TOKEN", "Y_KEY"): environ[k] */
 static bool holds_secret(const struct scan *s, const struct ab_token *t)
@@ -164,6 +140,15 @@ static const struct sent *find(const struct scan *s, struct span name)
 	return NULL;
 }
 
+/* f"..." */
+static bool is_prefix(const struct scan *s, const struct ab_token *t)
+{
+	const uint32_t end = t->at + t->len;
+
+	return s->k->lang == AB_PY && t->len <= 2 && end < s->x.len &&
+	       memchr("\"'", s->x.text[end], 2);
+}
+
 /* The token is a secret of the environment, or a name of one; `since` tells how
    far it is from the environment. */
 static bool names_secret(const struct scan *s, const struct ab_token *t,
@@ -173,7 +158,7 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 	const struct span name = bare(s, t->at, t->len);
 	const struct sent *known;
 
-	if (t->kind == AB_TOKEN_WORD && is_environment(s->k, t)) {
+	if (t->kind == AB_TOKEN_WORD && ab_code_reads_environment(s->k, t)) {
 		*since = 0;
 		return false;
 	}
@@ -187,7 +172,8 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 		return true;
 	}
 	/* a property of something is another thing */
-	if (t->kind != AB_TOKEN_WORD || !s->count || sign_of(s, before) == '.')
+	if (t->kind != AB_TOKEN_WORD || !s->count ||
+	    sign_of(s, before) == '.' || is_prefix(s, t))
 		return false;
 	known = find(s, name);
 	if (known)
@@ -195,15 +181,36 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 	return known;
 }
 
+#define MAX_MODE 16 /* tokens, to where it stands */
+
+/* open(x, "w") */
+static bool is_written(const struct scan *s)
+{
+	struct ab_lexer x = s->x;
+	struct ab_token t, before = { 0 };
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < MAX_MODE && ab_lexer_next(&x, &t); i++) {
+		const char ch = sign_of(s, &t);
+
+		depth += ch == '(';
+		depth -= ch == ')' && depth;
+		if (ch == ')' && !depth)
+			break;
+		if (t.kind == AB_TOKEN_STRING && t.len && t.len <= 3 &&
+		    sign_of(s, &before) &&
+		    memchr(",=", sign_of(s, &before), 2) &&
+		    memchr("wax>", x.text[t.at], 4))
+			return true;
+		before = t;
+	}
+	return false;
+}
+
 /* open(x), File.read(x): a file, and nothing that is typed or fetched. */
 static bool is_file(const struct scan *s, const struct ab_token *t)
 {
-	static const char *const names[] = { "readFileSync", "readFile",
-					     "read_text",    "read_bytes",
-					     "openAsBlob",   "createReadStream",
-					     "binread" };
-
-	if (ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names)))
+	if (ab_code_is_file_reader(s->k, t))
 		return true;
 	if (ab_code_is_text(s->k, &s->behind, "File"))
 		return ab_code_is_text(s->k, t, "read") ||
@@ -216,23 +223,18 @@ static bool is_file(const struct scan *s, const struct ab_token *t)
    what that gave. */
 static bool is_read(const struct scan *s, const struct ab_token *t)
 {
-	static const char *const names[] = {
-		"open",	       "stdin",	       "STDIN",	   "input",
-		"ARGF",	       "gets",	       "fileinput", "readFileSync",
-		"readFile",    "createInterface", "read_text", "readlines",
-		"readline",    "load_file",    "fgets",	   "file",
-	};
 	const char *text = s->k->text->text;
 	uint32_t at = t->at + 1;
 
+	if (t->kind == AB_TOKEN_WORD &&
+	    (is_prefix(s, t) ||
+	     (ab_code_is_text(s->k, t, "open") && is_written(s))))
+		return false;
 	if (s->is_sending && is_file(s, t))
 		return true;
 	if (t->kind == AB_TOKEN_WORD) {
 		if ((!s->is_sending &&
-		     ab_code_is_one_of(s->k, t, names,
-				       AB_ARRAY_LEN(names))) ||
-		    (s->k->lang == AB_RUBY &&
-		     ab_code_is_text(s->k, t, "foreach")) ||
+		     ab_code_is_reader(s->k, t)) ||
 		    (s->is_line && ab_code_is_text(s->k, t, "$_")))
 			return true;
 		return sign_of(s, &s->before) != '.' && s->count &&
@@ -383,57 +385,6 @@ static void see_environment(struct scan *s)
 		if (t.kind == AB_TOKEN_WORD && is_secret(s, name))
 			add_name(s, name, name);
 	}
-}
-
-/* It sends what it is given, whoever has it. */
-static bool is_sender(const struct scan *s, const struct ab_token *t)
-{
-	static const char *const names[] = {
-		"sendall",	    "sendto",	     "gethostbyname",
-		"gethostbyname_ex", "getaddrinfo",   "resolve4",
-		"resolveTxt",	    "curl_setopt",   "file_get_contents",
-	};
-
-	/* urllib.request.Request(u, data=x) is what urlopen() sends */
-	if (ab_code_is_text(s->k, t, "Request"))
-		return s->k->lang == AB_PY;
-
-	if (ab_code_is_text(s->k, t, "send"))
-		return s->k->lang & (AB_PY | AB_PERL);
-	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
-}
-
-/* What it returns has in it what it was given. */
-static bool hands_on(const struct scan *s, const struct ab_token *t)
-{
-	static const char *const names[] = {
-		"str",		 "encode",	"decode",      "b64encode",
-		"dumps",	 "dict",	"format",      "join",
-		"quote",	 "urlencode",	"Request",     "stringify",
-		"from",		 "concat",	"append",      "quote_plus",
-		"getenv",	 "get",		"fetch",       "push",
-		"update",	 "toString",	"btoa",	       "to_json",
-		"encode_json",	 "json_encode", "strip",       "trim",
-		"base64_encode", "hexlify",	"bytes",       "URI",
-		"encode_base64", "URL",		"encodeURIComponent",
-		"encode_www_form", "URLSearchParams", "strict_encode64",
-		"encode_www_form_component",	"http_build_query",
-	};
-
-	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
-}
-
-/* What a client is asked to send. */
-static bool is_verb(const struct scan *s, const struct ab_token *t)
-{
-	static const char *const names[] = {
-		"get",	   "post",    "put",	"patch",     "head",
-		"delete",  "request", "send",	"write",     "end",
-		"stream",  "post_form", "get_response", "sendall",
-		"post_json", "get_print", "getstore", "query",
-	};
-
-	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
 }
 
 static void end_statement(struct scan *s)
@@ -594,15 +545,6 @@ static void see_sign(struct scan *s, const struct ab_token *t)
 	s->is_chain = s->is_net = s->is_open = false;
 }
 
-/* What of a request is the file that it sends. */
-static bool is_payload(const struct scan *s, const struct ab_token *t)
-{
-	static const char *const names[] = { "files", "data", "content",
-					     "body",  "file", "form" };
-
-	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
-}
-
 /* for x in, with open(y) as x, { |x| ... }: and what takes away all of it. */
 static void see_reader(struct scan *s, const struct ab_token *t)
 {
@@ -616,7 +558,7 @@ static void see_reader(struct scan *s, const struct ab_token *t)
 	if (s->is_fed && (ab_code_is_text(k, &s->before, "as") ||
 			  sign_of(s, &s->before) == '|'))
 		add_name(s, bare(s, t->at, t->len), (struct span){ 0 });
-	s->all[level(s)].is_payload |= is_payload(s, t);
+	s->all[level(s)].is_payload |= ab_code_is_payload(s->k, t);
 	if (s->is_sending)
 		return;
 	s->is_net = ab_code_call(k, t) == AB_CALL_REMOVE;
@@ -635,15 +577,15 @@ static void see_word(struct scan *s, const struct ab_token *t)
 		see_reader(s, t);
 	if (s->is_reading && !s->is_sending)
 		return;
-	if (is_environment(k, t))
+	if (ab_code_reads_environment(k, t))
 		see_environment(s);
 	if (ab_code_is_remote(k, t, s->x, &s->before, &s->behind))
 		s->is_chain = s->is_net = true;
 	else
-		s->is_net = is_sender(s, t) ||
-			    (is_more && s->is_chain && is_verb(s, t));
+		s->is_net = ab_code_is_sender(k, t) ||
+			    (is_more && s->is_chain && ab_code_is_verb(k, t));
 	s->is_chain &= s->is_net || is_more;
-	s->is_open = hands_on(s, t);
+	s->is_open = ab_code_carries(k, t);
 	s->all[level(s)].is_own |= is_header(s, bare(s, t->at, t->len));
 	/* ruby: Net::HTTP.post uri, x */
 	if (k->lang & (AB_RUBY | AB_PERL) && s->is_net && next == ' ')
@@ -688,7 +630,7 @@ static void look_for(struct scan *s, const struct ab_token *t)
 		see_string(s, t);
 	if (s->is_reading) {
 		s->all[level(s)].is_payload |=
-			is_string && is_payload(s, t);
+			is_string && ab_code_is_payload(s->k, t);
 		if (is_read(s, t))
 			see_read(s);
 		return;
