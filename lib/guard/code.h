@@ -502,6 +502,10 @@ bool ab_code_is_payload(const struct ab_code *k, const struct ab_token *t);
 /* It reads a file or stdin; a file and nothing else. */
 bool ab_code_is_reader(const struct ab_code *k, const struct ab_token *t);
 bool ab_code_is_file_reader(const struct ab_code *k, const struct ab_token *t);
+bool ab_code_is_print(const struct ab_code *k, const struct ab_token *t);
+/* It has, or the string is, perhaps the name of a file with a private key. */
+bool ab_code_has_keys(const struct ab_code *k);
+bool ab_code_has_key_name(const struct ab_code *k, const struct ab_token *t);
 
 /* --- code_loose.c --- */
 /* What runs a command or names a file without being a call; a is room. */

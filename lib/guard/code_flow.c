@@ -42,6 +42,7 @@ struct scan {
 	struct span found; /* the variable that is sent */
 	bool is_reading;   /* it is about what the program reads */
 	bool is_sending;   /* ... and sends; otherwise it removes that */
+	bool is_showing;   /* ... or prints */
 	bool is_fed;	   /* and the statement has that */
 	bool is_line;	   /* perl: so has $_ */
 	bool is_given;	   /* ... which is sent or removed */
@@ -230,7 +231,7 @@ static bool is_read(const struct scan *s, const struct ab_token *t)
 	    (is_prefix(s, t) ||
 	     (ab_code_is_text(s->k, t, "open") && is_written(s))))
 		return false;
-	if (s->is_sending && is_file(s, t))
+	if ((s->is_sending || s->is_showing) && is_file(s, t))
 		return true;
 	if (t->kind == AB_TOKEN_WORD) {
 		if ((!s->is_sending &&
@@ -561,7 +562,8 @@ static void see_reader(struct scan *s, const struct ab_token *t)
 	s->all[level(s)].is_payload |= ab_code_is_payload(s->k, t);
 	if (s->is_sending)
 		return;
-	s->is_net = ab_code_call(k, t) == AB_CALL_REMOVE;
+	s->is_net = s->is_showing ? ab_code_is_print(k, t)
+				  : ab_code_call(k, t) == AB_CALL_REMOVE;
 	if (k->lang & (AB_RUBY | AB_PERL) && s->is_net && next == ' ')
 		s->all[level(s)].is_net = true;
 }
@@ -682,20 +684,27 @@ static bool goes_home(const struct scan *s)
 	return has_address;
 }
 
+/* It has a word for that, of some kind. */
+static bool may_read(const struct ab_code *k)
+{
+	const char *s = k->text->text;
+	size_t n = k->text->len;
+
+	return memmem(s, n, "read", 4) || memmem(s, n, "open", 4);
+}
+
 static bool may_talk(struct ab_code *k)
 {
 	return ab_code_fetches(k) || ab_code_has_socket(k);
 }
 
-/* It may read a file and ask something of the network, by a call that is not
-   all that it does. */
+/* It may send something to the network. */
 static bool may_upload(struct ab_code *k)
 {
 	const char *s = k->text->text;
 	size_t n = k->text->len;
 
 	return k->lang & (AB_PY | AB_JS | AB_RUBY) &&
-	       (memmem(s, n, "open(", 5) || memmem(s, n, "read", 4)) &&
 	       (memmem(s, n, "post", 4) || memmem(s, n, "put", 3) ||
 		memmem(s, n, "POST", 4) || memmem(s, n, "PUT", 3)) &&
 	       may_talk(k);
@@ -774,6 +783,34 @@ static void check_removed(struct ab_code *k)
 	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
 }
 
+/* Its strings may be the names of what it reads. */
+static void check_strings(struct ab_code *k, enum ab_role_kind role)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+	struct ab_word w;
+
+	ab_lexer_rewind(&x);
+	x.len = k->text->len;
+	while (ab_lexer_next(&x, &t)) {
+		if (t.kind == AB_TOKEN_STRING && t.len && t.len < MAX_TARGET &&
+		    ab_code_has_key_name(k, &t) &&
+		    ab_word_slice(k->c, k->text, t.at, t.len, &w))
+			ab_check_path(k->c, k->use, role, &w);
+	}
+}
+
+/* print(open("x.pem").read()): as with cat(1). */
+static void check_shown(struct ab_code *k)
+{
+	struct scan s = { .k = k, .x = k->x, .is_reading = true,
+			  .is_showing = true };
+
+	go_through(&s);
+	if (s.is_given)
+		check_strings(k, AB_ROLE_SHOW);
+}
+
 /* with open(x) as f: post(u, files={"f": f}) */
 static void check_uploaded(struct ab_code *k)
 {
@@ -781,9 +818,11 @@ static void check_uploaded(struct ab_code *k)
 			  .is_sending = true };
 
 	go_through(&s);
-	if (s.is_given && !goes_home(&s))
-		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_DATA,
-			      k->text);
+	if (!s.is_given || goes_home(&s))
+		return;
+	ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_DATA, k->text);
+	if (ab_code_has_keys(k))
+		check_strings(k, AB_ROLE_SEND);
 }
 
 void ab_code_check_flow(struct ab_code *k)
@@ -792,8 +831,10 @@ void ab_code_check_flow(struct ab_code *k)
 
 	if (AB_UNLIKELY(k->has_removed) && removes_trees(k))
 		check_removed(k);
-	if (AB_UNLIKELY(may_upload(k)))
+	if (may_read(k) && may_upload(k))
 		check_uploaded(k);
+	if (may_read(k) && ab_code_has_keys(k))
+		check_shown(k);
 	if (!may_send(k))
 		return;
 	go_through(&s);

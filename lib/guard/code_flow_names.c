@@ -124,3 +124,40 @@ bool ab_code_is_file_reader(const struct ab_code *k, const struct ab_token *t)
 
 	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
 }
+
+/* Somebody reads what it is given. */
+bool ab_code_is_print(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = { "print",  "pprint", "log",
+					     "error",  "info",	 "puts",
+					     "p",      "echo",	 "say",
+					     "printf", "warn",	 "debug",
+					     "print_r" };
+
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* What files of private keys are called; their class tells more of it. */
+static const char *const keys[] = { ".pem", ".key", ".p12",	  ".pfx",
+				    ".ppk", ".jks", "id_rsa",	  "id_dsa",
+				    "id_ecdsa", "id_ed25519" };
+
+static bool has_key(const char *s, uint32_t len)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(keys); i++) {
+		if (memmem(s, len, keys[i], strlen(keys[i])))
+			return true;
+	}
+	return false;
+}
+
+bool ab_code_has_keys(const struct ab_code *k)
+{
+	return k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PERL | AB_PHP) &&
+	       has_key(k->text->text, k->text->len);
+}
+
+bool ab_code_has_key_name(const struct ab_code *k, const struct ab_token *t)
+{
+	return has_key(k->text->text + t->at, t->len);
+}
