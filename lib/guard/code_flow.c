@@ -37,6 +37,8 @@ struct scan {
 	struct ab_lexer x; /* behind the token at hand */
 	struct ab_token before, behind, last; /* the last tokens, backwards */
 	uint32_t since;	   /* tokens behind the name of the environment */
+	uint32_t hole;	   /* of the text: none of those before is looked at */
+	bool has_argv;	   /* a word behind the program is a secret */
 	struct sent names[MAX_NAMES];
 	uint32_t count;
 	struct span found; /* the variable that is sent */
@@ -167,6 +169,10 @@ static bool names_secret(const struct scan *s, const struct ab_token *t,
 		++*since;
 	if (t->kind == AB_TOKEN_SIGN)
 		return false;
+	if (s->has_argv && ab_code_is_argv(s->k, t)) {
+		*variable = name;
+		return true;
+	}
 	if (*since <= MAX_REACH && *since > 1 &&
 	    (is_secret(s, name) || holds_secret(s, t))) {
 		*variable = name;
@@ -286,6 +292,27 @@ static bool has_variable(const struct scan *s, const struct ab_token *t,
 		if (has_secret(s, i, to, variable))
 			return true;
 		i = to - 1;
+	}
+	return false;
+}
+
+/* python3 -c "... '$X_TOKEN' ...": the shell puts it in. */
+static bool has_hole(struct scan *s, const struct ab_token *t,
+		     struct span *variable)
+{
+	const struct ab_word *text = s->k->text;
+	const uint32_t end = t->at + t->len;
+
+	while (s->hole < text->hole_count && text->holes[s->hole].at < t->at)
+		s->hole++;
+	for (; s->hole < text->hole_count && text->holes[s->hole].at <= end;
+	     s->hole++) {
+		const struct ab_hole *h = &text->holes[s->hole];
+
+		if (!h->name || h->is_test || !ab_value_is_secret(h->name))
+			continue;
+		*variable = (struct span){ t->at, end + !t->len };
+		return true;
 	}
 	return false;
 }
@@ -638,7 +665,8 @@ static void look_for(struct scan *s, const struct ab_token *t)
 		return;
 	}
 	if (names_secret(s, t, &s->before, &s->since, &variable) ||
-	    (is_string && string_has_secret(s, t, &variable)))
+	    (is_string && (has_hole(s, t, &variable) ||
+			   string_has_secret(s, t, &variable))))
 		see_secret(s, variable);
 }
 
@@ -710,13 +738,24 @@ static bool may_upload(struct ab_code *k)
 	       may_talk(k);
 }
 
+/* A word behind the program is a secret. */
+static bool has_words(const struct ab_code *k)
+{
+	for (uint32_t i = 0; i < k->argv_count; i++) {
+		if (k->argv[i].hole_count && ab_value_has_secret(&k->argv[i]))
+			return true;
+	}
+	return false;
+}
+
 /* A program that reads such a variable, and may send something. */
 static bool may_send(struct ab_code *k)
 {
 	const char *s = k->text->text;
 	size_t n = k->text->len;
 
-	if (AB_LIKELY(!memmem(s, n, "env", 3) && !memmem(s, n, "ENV", 3)) ||
+	if (AB_LIKELY(!memmem(s, n, "env", 3) && !memmem(s, n, "ENV", 3) &&
+		      !ab_value_has_secret(k->text) && !has_words(k)) ||
 	    !(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PERL | AB_PHP)))
 		return false;
 	return may_talk(k) ||
@@ -837,6 +876,7 @@ void ab_code_check_flow(struct ab_code *k)
 		check_shown(k);
 	if (!may_send(k))
 		return;
+	s.has_argv = has_words(k);
 	go_through(&s);
 	if (s.found.end && !goes_home(&s))
 		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_CRED,
