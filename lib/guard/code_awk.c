@@ -27,26 +27,50 @@ static bool is_given(const struct ab_code *k, const struct ab_word *w,
 	       value->len;
 }
 
-#define MAX_GIVEN 32 /* options that are looked through for each name */
+#define MAX_GIVEN 32 /* words that are looked through for each name */
+
+/* The next value that the name is given, `-v c=x` or behind the program c=x:
+   from *i on, of the first `end` of these words. */
+static bool next_given(const struct ab_code *k, const struct ab_token *t,
+		       uint32_t end, uint32_t *i, struct ab_word *value)
+{
+	const struct ab_use *use = k->use;
+	uint32_t values = use ? use->value_count : 0;
+
+	while (*i < end) {
+		const struct ab_word *w;
+		uint32_t n = (*i)++, at = 0;
+
+		if (n < values) {
+			w = &use->words[use->values[n].word];
+			at = use->values[n].at;
+		} else {
+			w = &k->argv[n - values];
+		}
+		if (is_given(k, w, at, t, value))
+			return true;
+	}
+	return false;
+}
 
 static void touch(struct ab_code *k, const struct ab_token *t, bool is_write)
 {
 	enum ab_role_kind role = is_write ? AB_ROLE_WRITE : AB_ROLE_READ;
 	const struct ab_named *n = ab_code_value(k, t);
 	const struct ab_use *use = k->use;
+	uint32_t end = use ? use->value_count : 0, i = 0;
 	struct ab_word value;
 
-	for (uint32_t i = 0; n && !is_write && i < n->count; i++)
-		ab_check_path(k->c, use, role, &n->words[i]);
+	for (uint32_t m = 0; n && !is_write && m < n->count; m++)
+		ab_check_path(k->c, use, role, &n->words[m]);
 	/* of more nobody looks which it is */
-	if (use && use->value_count > MAX_GIVEN) {
+	if (end > MAX_GIVEN) {
 		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY, k->text);
 		return;
 	}
-	for (uint32_t i = 0; use && i < use->value_count; i++) {
-		if (!is_given(k, &use->words[use->values[i].word],
-			      use->values[i].at, t, &value))
-			continue;
+	/* many words behind the program are names of files */
+	end += end + k->argv_count > MAX_GIVEN ? 0 : k->argv_count;
+	while (next_given(k, t, end, &i, &value)) {
 		ab_check_path(k->c, use, role, &value);
 		if (is_write)
 			ab_file_make(k->c, use, &value);
@@ -191,24 +215,16 @@ static bool run(struct ab_code *k, const struct ab_word *w)
    program. */
 static bool run_given(struct ab_code *k, const struct ab_token *t)
 {
-	const struct ab_use *use = k->use;
+	uint32_t end = (k->use ? k->use->value_count : 0) + k->argv_count;
 	bool is_any = false;
+	uint32_t i = 0;
 	struct ab_word value;
 
-	if (use && use->value_count + k->argv_count > MAX_GIVEN) {
+	if (end > MAX_GIVEN) {
 		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
 		return true;
 	}
-	for (uint32_t i = 0; use && i < use->value_count; i++) {
-		if (!is_given(k, &use->words[use->values[i].word],
-			      use->values[i].at, t, &value))
-			continue;
-		is_any = true;
-		run(k, &value);
-	}
-	for (uint32_t i = 0; i < k->argv_count; i++) {
-		if (!is_given(k, &k->argv[i], 0, t, &value))
-			continue;
+	while (next_given(k, t, end, &i, &value)) {
 		is_any = true;
 		run(k, &value);
 	}
