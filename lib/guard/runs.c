@@ -281,6 +281,12 @@ static bool has_arg_file(const struct ab_use *use, uint32_t first)
 	return false;
 }
 
+/* ::: a b, and :::: FILE */
+static bool is_group(const struct ab_word *w)
+{
+	return w->len >= 3 && !memcmp(w->text, ":::", 3);
+}
+
 /* find / | parallel rm: words, and the names that come from somebody, as of
    xargs. */
 static bool is_like_xargs(const struct ab_use *use, uint32_t first)
@@ -290,8 +296,7 @@ static bool is_like_xargs(const struct ab_use *use, uint32_t first)
 	for (uint32_t i = first; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 
-		if (memchr(w->text, ' ', w->len) ||
-		    (w->len >= 3 && !memcmp(w->text, ":::", 3)))
+		if (memchr(w->text, ' ', w->len) || is_group(w))
 			return false;
 	}
 	return true;
@@ -305,10 +310,9 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 	uint32_t end = first, tried = 0, at = 0;
 	const struct ab_word *in = use->in_text;
 	struct ab_word *all, text;
+	bool is_file = false;
 
-	while (end < use->count &&
-	       !(use->words[end].len >= 3 &&
-		 !memcmp(use->words[end].text, ":::", 3)))
+	while (end < use->count && !is_group(&use->words[end]))
 		end++;
 	all = ab_check_alloc(c, (end - first + 1) * sizeof(*all));
 	if (!all)
@@ -326,7 +330,12 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
 			return;
 		}
-		if (i < use->count)
+		if (i < use->count && is_group(&use->words[i]))
+			continue;
+		if (i < use->count && is_group(&use->words[i - 1]))
+			is_file = use->words[i - 1].len > 3 &&
+				  use->words[i - 1].text[3] == ':';
+		if (i < use->count && !is_file)
 			value = use->words[i];
 		else if (in && in->len ? !next_line(c, in, &at, &value)
 				       : !ab_stdin_word(c, use, &value))

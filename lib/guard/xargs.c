@@ -91,29 +91,99 @@ static bool has_hole(const struct ab_word *text, uint32_t *at, uint32_t end)
 	return has;
 }
 
-/* The words of a text, split at what `ends` them; at most `room`. What is not
-   known is a word, or a part of one, whatever stands around it. */
+/* What cuts a text into words; is_raw: quotes are bytes like others. */
+struct cuts {
+	char bytes[4];
+	uint32_t count;
+	bool is_raw, is_line; /* a line: without the blanks it begins with */
+};
+
+/* The end of the word at `i`: xargs(1) reads quotes and backslashes as a shell
+   does, but for lines, which end them. */
+static uint32_t word_end(const struct ab_word *text, uint32_t i,
+			 const struct cuts *cuts, bool *is_quoted)
+{
+	char quote = '\0';
+
+	for (; i < text->len; i++) {
+		char ch = text->text[i];
+
+		if (quote && ch != '\n') {
+			quote = ch == quote ? '\0' : quote;
+			continue;
+		}
+		if (memchr(cuts->bytes, ch, cuts->count))
+			break;
+		if (cuts->is_raw || !memchr("'\"\\", ch, 3))
+			continue;
+		*is_quoted = true;
+		if (ch != '\\')
+			quote = ch;
+		else
+			i += i + 1 < text->len;
+	}
+	return i;
+}
+
+/* Without its quotes. */
+static bool unquote(struct ab_check *c, struct ab_word *w)
+{
+	size_t size = (w->hole_count + 1) * sizeof(struct ab_hole);
+	char *text = ab_check_alloc(c, w->len + 1), quote = '\0';
+	struct ab_hole *holes = ab_check_alloc(c, size);
+	uint32_t n = 0, hole = 0;
+
+	if (!text || !holes)
+		return false;
+	for (uint32_t i = 0; i <= w->len; i++) {
+		char ch = i < w->len ? w->text[i] : '\0';
+
+		for (; hole < w->hole_count && w->holes[hole].at <= i; hole++) {
+			holes[hole] = w->holes[hole];
+			holes[hole].at = n;
+		}
+		if (i == w->len)
+			break;
+		if (quote ? ch == quote : memchr("'\"", ch, 2) != NULL)
+			quote = quote ? '\0' : ch;
+		else if (!quote && ch == '\\' && i + 1 < w->len)
+			text[n++] = w->text[++i];
+		else
+			text[n++] = ch;
+	}
+	w->text = text;
+	w->len = n;
+	w->holes = holes;
+	w->hole_count = hole;
+	return true;
+}
+
+/* The words of a text, at most `room`. What is not known is a word, or a part
+   of one, whatever stands around it. */
 static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
-			    const char *ends, uint32_t end_count,
-			    struct ab_word *out, uint32_t room)
+			    const struct cuts *cuts, struct ab_word *out,
+			    uint32_t room)
 {
 	uint32_t n = 0, i = 0, hole = 0;
 
 	while (n < room && (i < text->len || hole < text->hole_count)) {
 		uint32_t next = hole < text->hole_count ? text->holes[hole].at
 							: text->len;
+		bool is_quoted = false;
 
 		while (i < text->len && i < next &&
-		       memchr(ends, text->text[i], end_count))
+		       (memchr(cuts->bytes, text->text[i], cuts->count) ||
+			(cuts->is_line && memchr(" \t", text->text[i], 2))))
 			i++;
 		uint32_t from = i;
 
-		while (i < text->len &&
-		       !memchr(ends, text->text[i], end_count))
-			i++;
-		if ((has_hole(text, &hole, i) || i > from) &&
-		    !ab_word_slice(c, text, from, i - from, &out[n++]))
+		i = word_end(text, i, cuts, &is_quoted);
+		if (!has_hole(text, &hole, i) && i == from)
+			continue;
+		if (!ab_word_slice(c, text, from, i - from, &out[n]) ||
+		    (is_quoted && !unquote(c, &out[n])))
 			return 0;
+		n++;
 	}
 	return n;
 }
@@ -247,7 +317,8 @@ static void run_found(struct ab_check *c, const struct ab_use *use,
 /* The command with each line of a known stdin where the mark is; `any` stands
    for those that are not known. */
 static void run_marked(struct ab_check *c, const struct ab_use *use,
-		       const char *mark, const struct ab_word *any,
+		       const char *mark, const struct cuts *cuts,
+		       const struct ab_word *any,
 		       const struct ab_word *words, struct ab_word *all,
 		       uint32_t count)
 {
@@ -255,7 +326,7 @@ static void run_marked(struct ab_check *c, const struct ab_use *use,
 	uint32_t n = 0;
 
 	if (use->in_text)
-		n = split_words(c, use->in_text, "\n\0", 2, lines, MAX_SINGLE);
+		n = split_words(c, use->in_text, cuts, lines, MAX_SINGLE);
 	if (!n || n == MAX_SINGLE || c->in_is_loose)
 		lines[n++] = *any;
 	for (uint32_t i = 0; i < n && !c->is_broken; i++) {
@@ -281,6 +352,42 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 	return in->note;
 }
 
+/* -d X, as it stands or as \n and its kind. */
+static char delimiter(const struct ab_use *use)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *o = &use->words[v->option];
+		const struct ab_word *w = &use->words[v->word];
+		uint32_t last = v->word == v->option ? v->at : o->len;
+
+		if (!last || w->len <= v->at ||
+		    (o->len > 2 && !memcmp(o->text, "--", 2) ?
+			     memcmp(o->text, "--d", 3) != 0 :
+			     o->text[last - 1] != 'd'))
+			continue;
+		return w->text[v->at] == '\\' ? '\n' : w->text[v->at];
+	}
+	return '\n';
+}
+
+/* -0 and -d: not at blanks; -I: at lines alone. */
+static void find_cuts(const struct ab_use *use, bool has_mark,
+		      struct cuts *cuts)
+{
+	bool is_raw = has_option(use, "-0", "--null") ||
+		      has_option(use, "-d", "--delimiter");
+
+	*cuts = (struct cuts){ .bytes = " \t\n", .count = 3,
+			       .is_raw = is_raw };
+	if (!is_raw && !has_mark)
+		return;
+	cuts->is_line = !is_raw;
+	cuts->bytes[0] = '\n';
+	cuts->bytes[1] = is_raw ? '\0' : '\n';
+	cuts->bytes[2] = is_raw ? delimiter(use) : '\n';
+}
+
 /* The names that stdin brings, or the file of -a. */
 static const struct ab_names *names_in(struct ab_check *c,
 				       const struct ab_use *use)
@@ -301,6 +408,7 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 	struct ab_word value, *all;
 	struct ab_hole hole;
 	const char *mark = NULL;
+	struct cuts cuts;
 	uint32_t extra = 0;
 	char text[32];
 
@@ -323,6 +431,7 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 	}
 	if (!mark && has_option(use, "-i", "--replace"))
 		mark = "{}";
+	find_cuts(use, mark != NULL, &cuts);
 	if (!ab_stdin_word(c, use, &value))
 		return;
 	if (value.holes->origin && names && m->place.in &&
@@ -342,22 +451,16 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 	if (!all)
 		return;
 	if (mark) {
-		run_marked(c, use, mark, &value, words, all, count);
+		run_marked(c, use, mark, &cuts, &value, words, all, count);
 		read_names(c, use, names, mark, words, all, count);
 		return;
 	}
 	if (!count) /* xargs alone echoes */
 		return;
 	memcpy(all, words, count * sizeof(*all));
-	if (use->in_text) {
-		/* -0 and -d: not at blanks */
-		bool is_raw = has_option(use, "-0", "--null") ||
-			      has_option(use, "-d", "--delimiter");
-
-		extra = split_words(c, use->in_text,
-				    is_raw ? "\n\0" : " \t\n",
-				    is_raw ? 2 : 3, all + count, MAX_INPUT);
-	}
+	if (use->in_text)
+		extra = split_words(c, use->in_text, &cuts, all + count,
+				    MAX_INPUT);
 	if (!use->in_text || extra == MAX_INPUT || c->in_is_loose)
 		all[count + extra++] = value;
 	run_found(c, use, all, count + extra);
