@@ -110,6 +110,12 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 void ab_callback(struct ab_check *c, const struct ab_use *use,
 		 struct ab_word *text);
 
+/* --- lists.c --- */
+/* tar -T FILE, cpio -o: a program reads the files that stand in that one, or
+   (path NULL) on its stdin. */
+void ab_list_read(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path);
+
 /* --- names.c --- */
 /* A copy that lives as long as the check. */
 bool ab_keep_word(struct ab_check *c, const struct ab_word *w,

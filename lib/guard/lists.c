@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Names of files that the text wrote into a file, `git ls-files >l`, for who
- * takes them out again, `xargs rm <l`. They stand in a variable beside that
+ * takes them out again, `xargs rm <l`, and for programs that have theirs from a
+ * file or from their stdin. They stand in a variable beside that
  * with what the file holds, so branches join them as they do that.
  *
  * Nobody is excused by them: more may be in the file than is known here.
@@ -106,4 +107,51 @@ void ab_list_save(struct ab_check *c, const struct ab_word *path,
 	c->has_lists = true;
 	if (!ab_file_set_beside(c, LIST_PREFIX, variable, len, &word))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
+
+#define MAX_LINES 256
+
+/* Each line of the text, or what ends at a NUL. */
+static void read_lines(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *text)
+{
+	uint32_t at = 0, end, n = 0;
+	struct ab_word w;
+
+	for (; at < text->len && !c->is_broken; at = end + 1) {
+		if (n++ == MAX_LINES) {
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, text);
+			return;
+		}
+		for (end = at; end < text->len &&
+			       !memchr("\n", text->text[end], 2);)
+			end++;
+		if (end > at && ab_word_slice(c, text, at, end - at, &w))
+			ab_check_path(c, use, AB_ROLE_READ, &w);
+	}
+}
+
+void ab_list_read(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path)
+{
+	const struct ab_shell_command *m = c->command;
+	const struct ab_word *text = use->in_text;
+	const struct ab_stream *list = c->in_list;
+	const struct ab_names *names;
+
+	if (path && path->hole_count == 1 &&
+	    path->holes->kind == AB_HOLE_PROC && path->holes->origin) {
+		list = path->holes->origin;
+		text = list->value;
+	} else if (path && !ab_is_stdin_name(path)) {
+		text = path->hole_count ? NULL : ab_file_content(c, path);
+		list = ab_list_of(c, path);
+	} else if (m && ab_has_stdin(m)) {
+		list = m->place.in;
+	}
+	names = ab_names_noted(list);
+	for (uint32_t i = 0; names && i < names->count; i++)
+		ab_check_path(c, use, AB_ROLE_READ, &names->words[i]);
+	if (text && text->len)
+		read_lines(c, use, text);
 }

@@ -629,6 +629,10 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_curl(c, use, w);
 		return;
 	}
+	if (!strcmp(role->text, "listed")) {
+		ab_list_read(c, use, w);
+		return;
+	}
 	if (!strcmp(role->text, "globs")) {
 		ab_check_globs(c, use, w);
 		return;
@@ -823,6 +827,10 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 				      part_taint(taint, 1) | made, NULL);
 		break;
 	case AB_ROLE_STDIN_CODE:
+		if (!strcmp(role->text, "listed")) {
+			ab_list_read(c, use, NULL);
+			break;
+		}
 		if (use->in_text)
 			stdin_code(c, use, role);
 		/* what is compiled does not run yet */
