@@ -106,6 +106,8 @@ static void run_script(struct ab_check *c, const struct ab_use *use,
 
 uint32_t ab_status_taint(struct ab_check *c, const struct ab_word *w)
 {
+	if (AB_UNLIKELY(w->len > 4 && !memcmp(w->text, "/dev", 4)))
+		return ab_fill_is_source(w) ? AB_TAINT_ENDLESS : 0;
 	return w->len > 4 && !memcmp(w->text, "/proc", 5) &&
 			       (ab_path_classes(c, w) & c->pack->proc_status)
 		       ? AB_TAINT_PROCESS
@@ -180,6 +182,9 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		c->out_taint |= ab_file_taint(c, w) | ab_status_taint(c, w);
 		break;
 	case AB_ROLE_WRITE:
+		if (AB_UNLIKELY(use->in_taint & AB_TAINT_ENDLESS) &&
+		    ab_fill_goes_on(use))
+			ab_fill_check(c, use, AB_TAINT_ENDLESS, w);
 		if (!use->program->is_pass) {
 			ab_file_make(c, use, w);
 			break;
@@ -440,6 +445,12 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 	if (p && (p->is_pass || p->is_wrapper))
 		c->out_taint |= use->in_taint & (keep | AB_TAINT_FILE);
 	c->out_taint |= argument_taint(use) & keep;
+	if (AB_UNLIKELY((c->out_taint | use->in_taint) & AB_TAINT_ENDLESS)) {
+		if (ab_fill_goes_on(use))
+			c->out_taint |= use->in_taint & AB_TAINT_ENDLESS;
+		else if (!(p && p->is_wrapper)) /* that has its own */
+			c->out_taint &= ~(uint32_t)AB_TAINT_ENDLESS;
+	}
 }
 
 /* `nc host 80 <file` sends it, as `cat file | nc host 80` does. */

@@ -110,6 +110,15 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 void ab_callback(struct ab_check *c, const struct ab_use *use,
 		 struct ab_word *text);
 
+/* --- fill.c --- */
+/* /dev/zero and its kind. */
+bool ab_fill_is_source(const struct ab_word *w);
+/* What it prints does not end where what it reads does not. */
+bool ab_fill_goes_on(const struct ab_use *use);
+/* It goes into a file. */
+void ab_fill_check(struct ab_check *c, const struct ab_use *use, uint32_t taint,
+		   const struct ab_word *path);
+
 /* --- lists.c --- */
 /* tar -T FILE, cpio -o: a program reads the files that stand in that one, or
    (path NULL) on its stdin. */

@@ -46,6 +46,7 @@ enum ab_taint {
 	AB_TAINT_PICK = 1u << 11,   /* some of the lines, as they were */
 	AB_TAINT_TREE = 1u << 13,   /* the names of all files, or all tracked */
 	AB_TAINT_SECRET = 1u << 14, /* a variable named like a secret */
+	AB_TAINT_ENDLESS = 1u << 15, /* it does not end by itself */
 	/* of AB_STREAM_GOOD */
 	AB_TAINT_TEMP = 1u << 24,   /* the name of a new temporary file */
 	AB_TAINT_FOUND = 1u << 25,  /* with others: ab_names_are_own() */
@@ -60,6 +61,7 @@ enum ab_sink {
 	AB_SINK_RUN,  /* a file that is run */
 	AB_SINK_NET,
 	AB_SINK_TEXT, /* a database client */
+	AB_SINK_DISK, /* a file, of what does not end */
 	AB_SINK_COUNT
 };
 

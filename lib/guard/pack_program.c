@@ -23,7 +23,7 @@ static const struct {
 	{ "temp", AB_TAINT_TEMP },     { "var", AB_TAINT_VAR },
 	{ "process", AB_TAINT_PROCESS }, { "data", AB_TAINT_DATA },
 	{ "quoted", AB_TAINT_QUOTED }, { "tree", AB_TAINT_TREE },
-	{ "secret", AB_TAINT_SECRET },
+	{ "secret", AB_TAINT_SECRET }, { "endless", AB_TAINT_ENDLESS },
 };
 
 int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint)

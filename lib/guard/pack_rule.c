@@ -523,7 +523,8 @@ static int32_t flow_clause(struct ab_pack_reader *r, uint32_t from)
 {
 	static const char *const sinks[AB_SINK_COUNT] = { "shell", "eval",
 							  "code",  "run",
-							  "net",   "text" };
+							  "net",   "text",
+							  "disk" };
 	struct ab_clause clause = { 0 };
 	uint32_t number;
 

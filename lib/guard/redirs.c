@@ -82,7 +82,7 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		text = NULL;
 	}
 	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
-	c->in_is_file = !taint;
+	c->in_is_file = !(taint & ~(uint32_t)AB_TAINT_ENDLESS);
 	c->in_is_loose = text && ab_file_is_loose(c, w);
 	c->in_is_device = is_device(w);
 	c->in_list = list;
@@ -376,6 +376,7 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	if (out->kind == AB_REDIR_DUP_OUT)
 		return;
 	ab_list_save(c, &out->target, c->out_list, !is_append(out));
+	ab_fill_check(c, NULL, c->out_taint, &out->target);
 	known = known_output(c, m, in, &room);
 	if (!known && m->builtin == AB_BUILTIN_CAT && m->argc == 1)
 		known = in->text; /* cat >f <<<"$x" */
@@ -440,6 +441,7 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 		ab_check_flow(c, NULL, AB_SINK_NET,
 			      sent_by(s->out->taint, &out->target),
 			      &out->target);
+	ab_fill_check(c, NULL, s->out->taint, &out->target);
 	ab_list_save(c, &out->target, ab_list_made(c, s->out),
 		     !is_append(out));
 	if (value && !value->len)

@@ -64,7 +64,7 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/guard/prints.c lib/guard/prints.h lib/guard/prints_sed.c \
 	lib/guard/names.c lib/guard/lists.c lib/guard/found.c lib/guard/found.h \
-	lib/guard/dumps.c lib/guard/files.c lib/guard/files.h \
+	lib/guard/dumps.c lib/guard/fill.c lib/guard/files.c lib/guard/files.h \
 	lib/guard/files_copy.c lib/guard/files_edit.c lib/guard/files_run.c \
 	lib/guard/files_unpack.c
 
