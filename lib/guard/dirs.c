@@ -260,7 +260,12 @@ static bool is_given(const struct ab_check *c, const char *name)
 /* CDPATH=/etc; cd ssh: where that leads is not in the word. */
 static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
 {
-	if (!to->len || *to->text == '/' || *to->text == '.' ||
+	uint32_t dots = to->len && *to->text == '.';
+
+	dots += dots && to->len > 1 && to->text[1] == '.';
+	/* ./x and ../x, but .x is looked for */
+	if (!to->len || *to->text == '/' ||
+	    (dots && (to->len == dots || to->text[dots] == '/')) ||
 	    (to->hole_count && !to->holes[0].at))
 		return false;
 	return is_given(c, "CDPATH");

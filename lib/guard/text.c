@@ -156,6 +156,31 @@ static bool is_one_of(const struct window *w, const struct ab_token *t,
 	return false;
 }
 
+/* %word|%string|x */
+static bool is_any_of(const struct window *w, const struct ab_token *t,
+		      const char *want)
+{
+	for (const char *p = want; p;) {
+		size_t n = strcspn(p, "|");
+		bool is_word = n == 5 && !memcmp(p, "%word", n);
+		bool is_var = n == 4 && !memcmp(p, "%var", n);
+
+		if (n == 7 && !memcmp(p, "%string", n)) {
+			if (t->kind == AB_TOKEN_STRING)
+				return true;
+		} else if (is_word || is_var) {
+			if (t->kind == AB_TOKEN_WORD &&
+			    (is_word || w->text[t->at] == '$'))
+				return true;
+		} else if (t->kind != AB_TOKEN_STRING && n == t->len &&
+			   !strncasecmp(p, w->text + t->at, n)) {
+			return true;
+		}
+		p = p[n] ? p + n + 1 : NULL;
+	}
+	return false;
+}
+
 /* "/:/host", which gives a container what is the host's. */
 static bool is_bind(const struct window *w, const struct ab_token *t)
 {
@@ -168,6 +193,10 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
 
+	if (want[0] == '%' && want[1] == '=')
+		return is_one_of(w, t, want + 2);
+	if (*want == '%' && strchr(want, '|'))
+		return is_any_of(w, t, want);
 	if (is_sort(want, "%string"))
 		return t->kind == AB_TOKEN_STRING;
 	if (is_sort(want, "%plain"))
@@ -189,8 +218,6 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 	if (is_sort(want, "%secret"))
 		return t->kind != AB_TOKEN_SIGN &&
 		       is_secret(w->text + t->at, t->len);
-	if (want[0] == '%' && want[1] == '=')
-		return is_one_of(w, t, want + 2);
 	if (is_sort(want, "%bind"))
 		return is_bind(w, t);
 	if (is_sort(want, "%same"))
