@@ -384,7 +384,19 @@ static bool is_hidden(const struct ab_word *w)
 static bool keeps_all(const struct ab_use *use)
 {
 	static const char *const all[] = { "cat", "sort", "tac", "shuf" };
+	static const char *const words[][2] = {
+		{ "awk", "{print}" }, { "awk", "{print $0}" }, { "awk", "1" },
+		{ "grep", "." },      { "sed", "s/^/.\\//" },
+		{ "sed", "s|^|./|" }, { "sed", "s#^#./#" },
+	};
 
+	if (use->count == 1 && ab_word_equals(&use->words[0], "uniq"))
+		return true;
+	for (size_t i = 0; use->count == 2 && i < AB_ARRAY_LEN(words); i++) {
+		if (ab_word_equals(&use->words[0], words[i][0]) &&
+		    ab_word_equals(&use->words[1], words[i][1]))
+			return true;
+	}
 	if (ab_word_equals(&use->words[0], "tee"))
 		return true;
 	if (ab_word_equals(&use->words[0], "tr"))
