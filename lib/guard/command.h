@@ -125,6 +125,9 @@ void ab_fill_check(struct ab_check *c, const struct ab_use *use, uint32_t taint,
 void ab_list_read(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path);
 
+/* What is redirected to a compound, of that taint, and names in it. */
+void ab_list_open(struct ab_check *c, struct ab_stream *in, uint32_t taint);
+
 /* --- names.c --- */
 /* A copy that lives as long as the check. */
 bool ab_keep_word(struct ab_check *c, const struct ab_word *w,

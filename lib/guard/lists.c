@@ -63,6 +63,15 @@ struct ab_stream *ab_list_made(struct ab_check *c, const struct ab_stream *from)
 	return list;
 }
 
+void ab_list_open(struct ab_check *c, struct ab_stream *in, uint32_t taint)
+{
+	in->taint |= taint;
+	if (!(taint & ~(uint32_t)AB_TAINT_TREE))
+		in->taint |= AB_TAINT_FILE;
+	if (AB_UNLIKELY(c->in_list))
+		in->note = c->in_list->note;
+}
+
 /* Those of both; what there is no room for is asked about. */
 static void join_names(struct ab_check *c, struct ab_stream *list,
 		       const struct ab_stream *old, const struct ab_word *path)

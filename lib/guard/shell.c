@@ -676,11 +676,7 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 		ab_check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if (in.has && s->in) {
-		s->in->taint |= in.taint;
-		if (!(in.taint & ~(uint32_t)AB_TAINT_TREE))
-			s->in->taint |= AB_TAINT_FILE;
-		if (AB_UNLIKELY(c->in_list))
-			s->in->note = c->in_list->note;
+		ab_list_open(c, s->in, in.taint);
 		if (in.text && !is_split && c->is_one_pass &&
 		    ab_is_file_input(s->redirs, s->redir_count) &&
 		    !ab_file_is_loose(c, &s->redirs[0].target))
