@@ -4,7 +4,7 @@
  * and scripts, "%2F" of a URL, "&quot;" of a page. A token with one in it, or
  * beside it, has no form of its own there, and a file in a string no lines; so
  * such text is looked through a second time as what it means. Only letters of
- * ASCII that can be seen and ends of lines come out of it; whatever is no escape
+ * ASCII that can be seen and ends of lines come out of it; what is no escape
  * stays as it is.
  */
 #include "config.h"
