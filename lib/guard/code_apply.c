@@ -153,6 +153,20 @@ static bool has_own_name(const struct ab_code *k, const struct ab_token *t)
 	return k->lang == AB_PY && t->len > 5 && !memcmp(name, "spawn", 5);
 }
 
+/* c: execlp("x", "x", "y", (char *)0): what ends the words is none of them. */
+static void drop_end(struct ab_code *k, const struct ab_token *t,
+		     struct ab_args *a)
+{
+	const char *name = k->text->text + t->at;
+	uint32_t ends = t->len == 6 && name[5] == 'e' ? 2 : 1;
+
+	if (k->lang != AB_OTHER || t->len < 5 || memcmp(name, "execl", 5) != 0)
+		return;
+	while (ends-- && a->count > 1 &&
+	       ab_code_is_hole(&a->words[a->count - 1]))
+		a->count--;
+}
+
 /* execv("/bin/x", ["x", ...]) and the like: how the program is to call itself
    is no word of what it is told. By another name than its own, or of a call
    that may be another one, it may be a word after all, and is judged as that,
@@ -164,6 +178,7 @@ static void drop_own_name(struct ab_code *k, const struct ab_token *t,
 	bool has_own, is_same;
 	uint32_t base;
 
+	drop_end(k, t, a);
 	if (!(k->lang & (AB_PY | AB_PERL | AB_OTHER)) || a->count < 2 ||
 	    a->each)
 		return;
