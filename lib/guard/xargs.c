@@ -191,24 +191,48 @@ static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
 #define MAX_INPUT 256 /* words of a known stdin that xargs appends */
 #define MAX_SINGLE 16 /* of them each alone */
 
-/* -x, -xVALUE or the long form among the words before the command. */
-static bool has_option(const struct ab_use *use, const char *brief,
-		       const char *name)
+/* --del=X for --delimiter. */
+static bool is_long(const struct ab_word *w, const char *name)
 {
+	const char *sign = memchr(w->text, '=', w->len);
+	size_t n = sign ? (size_t)(sign - w->text) : w->len;
+
+	return n > 2 && n <= strlen(name) && !memcmp(w->text, name, n);
+}
+
+/* -x, -xVALUE, -rx or the long form among the words before the command. */
+static bool has_option(const struct ab_use *use, char letter, const char *name)
+{
+	static const char takers[] = "aEeIiLlnPsd"; /* the rest of the word */
 	uint32_t end = use->operand_count ? use->operands[0] : use->count;
 
 	for (uint32_t i = 1; i < end; i++) {
 		const struct ab_word *w = &use->words[i];
 
-		if (w->len >= 2 && (!memcmp(w->text, brief, 2) ||
-				    (w->len >= 4 && w->text[1] == '-' &&
-				     !strncmp(w->text, name,
-					      w->len < strlen(name)
-						      ? w->len
-						      : strlen(name)))))
+		if (is_long(w, name))
 			return true;
+		if (w->len < 2 || w->text[0] != '-' || w->text[1] == '-')
+			continue;
+		for (uint32_t at = 1; at < w->len; at++) {
+			if (w->text[at] == letter)
+				return true;
+			if (memchr(takers, w->text[at], sizeof(takers) - 1))
+				break;
+		}
 	}
 	return false;
+}
+
+/* The option that the value belongs to is this one. */
+static bool is_of(const struct ab_use *use, const struct ab_value *v,
+		  char letter, const char *name)
+{
+	const struct ab_word *o = &use->words[v->option];
+	uint32_t last = v->word == v->option ? v->at : o->len;
+
+	if (o->len > 2 && !memcmp(o->text, "--", 2))
+		return is_long(o, name);
+	return last && last <= o->len && o->text[last - 1] == letter;
 }
 
 /* -a FILE: the value, and in *w what stands for it alone; or NULL. */
@@ -218,14 +242,8 @@ static const struct ab_value *arg_file(const struct ab_use *use,
 	const struct ab_value *found = NULL;
 
 	for (uint32_t i = 0; i < use->value_count; i++) {
-		const struct ab_value *v = &use->values[i];
-		const struct ab_word *o = &use->words[v->option];
-		uint32_t last = v->word == v->option ? v->at : o->len;
-
-		if (o->len > 2 && !memcmp(o->text, "--", 2) ?
-			    !memcmp(o->text, "--a", 3) :
-			    last && o->text[last - 1] == 'a')
-			found = v;
+		if (is_of(use, &use->values[i], 'a', "--arg-file"))
+			found = &use->values[i];
 	}
 	if (!found || !w)
 		return found;
@@ -343,7 +361,7 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 	if (arg_file(use, NULL))
 		return NULL;
 	/* at a delimiter of its own a name may end anywhere */
-	if (has_option(use, "-d", "--delimiter"))
+	if (has_option(use, 'd', "--delimiter"))
 		return in->note == &ab_git_notes[AB_GIT_NAMES] ? in->note
 							       : NULL;
 	if (ab_names_noted(in))
@@ -352,21 +370,41 @@ static const void *note_of(const struct ab_use *use, const struct ab_stream *in)
 	return in->note;
 }
 
-/* -d X, as it stands or as \n and its kind. */
+/* X as it stands, or as \n, \x3a, \072. */
+static char cut_of(const char *s, uint32_t len)
+{
+	static const char names[] = "abfnrtv", bytes[] = "\a\b\f\n\r\t\v";
+	uint32_t base = len > 2 && s[1] == 'x' ? 16 : 8, value = 0;
+	const char *name;
+
+	if (len < 2 || *s != '\\')
+		return *s;
+	name = memchr(names, s[1], sizeof(names) - 1);
+	if (name)
+		return bytes[name - names];
+	for (uint32_t i = base == 16 ? 2 : 1; i < len && i < 5; i++) {
+		char ch = (char)(s[i] | 0x20);
+
+		value *= base;
+		if (s[i] >= '0' && s[i] <= '9')
+			value += (uint32_t)(s[i] - '0');
+		else if (base == 16 && ch >= 'a' && ch <= 'f')
+			value += (uint32_t)(ch - 'a') + 10;
+		else
+			return s[1];
+	}
+	return (char)value;
+}
+
+/* What -d says; or \n. */
 static char delimiter(const struct ab_use *use)
 {
 	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
-		const struct ab_word *o = &use->words[v->option];
 		const struct ab_word *w = &use->words[v->word];
-		uint32_t last = v->word == v->option ? v->at : o->len;
 
-		if (!last || w->len <= v->at ||
-		    (o->len > 2 && !memcmp(o->text, "--", 2) ?
-			     memcmp(o->text, "--d", 3) != 0 :
-			     o->text[last - 1] != 'd'))
-			continue;
-		return w->text[v->at] == '\\' ? '\n' : w->text[v->at];
+		if (w->len > v->at && is_of(use, v, 'd', "--delimiter"))
+			return cut_of(w->text + v->at, w->len - v->at);
 	}
 	return '\n';
 }
@@ -375,8 +413,8 @@ static char delimiter(const struct ab_use *use)
 static void find_cuts(const struct ab_use *use, bool has_mark,
 		      struct cuts *cuts)
 {
-	bool is_raw = has_option(use, "-0", "--null") ||
-		      has_option(use, "-d", "--delimiter");
+	bool is_raw = has_option(use, '0', "--null") ||
+		      has_option(use, 'd', "--delimiter");
 
 	*cuts = (struct cuts){ .bytes = " \t\n", .count = 3,
 			       .is_raw = is_raw };
@@ -415,11 +453,9 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
 		const struct ab_word *w = &use->words[v->word];
-		const struct ab_word *o = &use->words[v->option];
 
-		if (o->len < 2 || (o->text[1] != 'I' && o->text[1] != 'i' &&
-				   memcmp(o->text, "--replace",
-					  o->len < 9 ? o->len : 9) != 0))
+		if (!is_of(use, v, 'I', "--replace") &&
+		    !is_of(use, v, 'i', "--replace"))
 			continue;
 		uint32_t n = w->len - v->at;
 
@@ -429,7 +465,7 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 			mark = text;
 		}
 	}
-	if (!mark && has_option(use, "-i", "--replace"))
+	if (!mark && has_option(use, 'i', "--replace"))
 		mark = "{}";
 	find_cuts(use, mark != NULL, &cuts);
 	if (!ab_stdin_word(c, use, &value))
