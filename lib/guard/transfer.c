@@ -9,6 +9,7 @@
 #include "guard/check.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "guard/command.h"
 
@@ -322,7 +323,7 @@ void ab_check_globs(struct ab_check *c, const struct ab_use *use,
 		      w->hole_count || c->is_globbed))
 		return;
 	if (memmem(w->text, w->len, "://", 3) &&
-	    memcmp(w->text, "file:", 5) != 0)
+	    (w->len < 5 || strncasecmp(w->text, "file:", 5) != 0))
 		return;
 	/* it may be what stands behind an option in a word */
 	while (own < use->count && (w->text < use->words[own].text ||

@@ -264,7 +264,15 @@ static uint64_t take_bytes(uint64_t at, const char *s, uint32_t m,
 	return next;
 }
 
-/* {a,b}: s is what stands in it. */
+/* Behind a host a path, a port or a query begins. */
+#define IS_OVER (UINT64_C(1) << 63)
+
+static bool ends_name(char ch)
+{
+	return memchr("/?#:", ch, 4) != NULL;
+}
+
+/* {a,b}: s is what stands in it; of {a/x,b} the host may be over in it. */
 static uint64_t take_list(uint64_t at, const char *s, uint32_t n,
 			  const char *target, uint32_t len)
 {
@@ -272,9 +280,16 @@ static uint64_t take_list(uint64_t at, const char *s, uint32_t n,
 
 	for (uint32_t i = 0; i <= n;) {
 		const char *comma = memchr(s + i, ',', n - i);
-		uint32_t m = comma ? (uint32_t)(comma - s) - i : n - i;
+		uint32_t m = comma ? (uint32_t)(comma - s) - i : n - i, k = 0;
+		uint64_t one;
 
-		next |= m > len ? 0 : take_bytes(at, s + i, m, target, len);
+		while (k < m && !ends_name(s[i + k]))
+			k++;
+		one = k > len ? 0 : take_bytes(at, s + i, k, target, len);
+		if (k == m)
+			next |= one;
+		else if (one >> len & 1)
+			next |= IS_OVER;
 		i += m + 1;
 	}
 	return next;
@@ -320,7 +335,7 @@ static bool glob_takes(const char *s, uint32_t n, const char *target)
 	uint32_t len = (uint32_t)strlen(target);
 	uint64_t at = 1;
 
-	for (uint32_t i = 0; i < n && at;) {
+	for (uint32_t i = 0; i < n && at && !ends_name(s[i]);) {
 		char close = s[i] == '{' ? '}' : s[i] == '[' ? ']' : '\0';
 		const char *end = close ? memchr(s + i, close, n - i) : NULL;
 		uint32_t m = end ? (uint32_t)(end - s) - i - 1 : 0;
@@ -331,6 +346,8 @@ static bool glob_takes(const char *s, uint32_t n, const char *target)
 			at = take_list(at, s + i + 1, m, target, len);
 		else
 			at = take_range(at, s + i + 1, m, target, len);
+		if (at & IS_OVER)
+			return true;
 		i += end ? m + 2 : 1;
 	}
 	return at >> len & 1;
@@ -373,7 +390,7 @@ bool ab_value_is_metadata(const struct ab_word *w)
 	if (has_scheme && is_metadata_host(s, n))
 		return true;
 	if (memchr(s, '{', n) || memchr(s, '[', n))
-		return globs_metadata(s, n);
+		return globs_metadata(s, (uint32_t)(w->text + w->len - s));
 	return number_host(s, n, &address) &&
 	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
 		address == 0x646464c8);
