@@ -25,7 +25,19 @@ bool ab_fill_is_source(const struct ab_word *w)
 	return false;
 }
 
-/* `end` begins a word, or of one letter is among those of -abc. */
+/* sed 9q, sed '/x/q', and no s/x/q/ */
+static bool has_quit(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if ((w->text[i] | 0x20) == 'q' &&
+		    (!i || memchr("0123456789$/;{ !", w->text[i - 1], 16)) &&
+		    (i + 1 == w->len || memchr("; }\n", w->text[i + 1], 4)))
+			return true;
+	}
+	return false;
+}
+
+/* `end` begins a word, or is a letter of -abc; "q" is a command of sed's. */
 static bool has_end(const struct ab_use *use, const char *end)
 {
 	size_t n = strlen(end);
@@ -33,8 +45,12 @@ static bool has_end(const struct ab_use *use, const char *end)
 	for (uint32_t i = 1; n && i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 
-		if (n > 1 ? w->len >= n && !memcmp(w->text, end, n)
-			  : w->len && memchr(w->text, *end, w->len))
+		if (n > 1 && w->len >= n && !memcmp(w->text, end, n))
+			return true;
+		if (*end == 'q' && has_quit(w))
+			return true;
+		if (n == 1 && *end != 'q' && w->len > 1 && *w->text == '-' &&
+		    memchr(w->text, *end, w->len))
 			return true;
 	}
 	return false;
