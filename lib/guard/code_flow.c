@@ -36,9 +36,12 @@ static bool is_header(const struct ab_flow *s, struct ab_flow_span name)
 static void add_name(struct ab_flow *s, struct ab_flow_span name,
 		     struct ab_flow_span variable)
 {
-	if (name.end <= name.at || s->count == AB_FLOW_NAMES ||
-	    is_header(s, name) || ab_flow_find(s, name))
+	if (name.end <= name.at || is_header(s, name) || ab_flow_find(s, name))
 		return;
+	if (s->count == AB_FLOW_NAMES) {
+		s->is_full = true;
+		return;
+	}
 	s->names[s->count++] = (struct ab_flow_sent){ name, variable };
 }
 
@@ -96,20 +99,32 @@ static void see_read(struct ab_flow *s)
 		give(s, (struct ab_flow_span){ 0 });
 }
 
-/* const { X_TOKEN } = process.env */
+/* const { X_TOKEN, Y_KEY: y } = process.env; e = os.environ */
 static void see_environment(struct ab_flow *s)
 {
 	struct ab_lexer x = { .text = s->x.text, .traits = s->x.traits };
-	struct ab_token t;
+	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
+	struct ab_flow_span of = { 0 };
+	struct ab_token t, before = { 0 };
 
 	x.pos = s->all[level(s)].target.at;
 	x.len = s->all[level(s)].target.end;
 	for (uint32_t i = 0; i < AB_FLOW_NAMES && ab_lexer_next(&x, &t); i++) {
 		const struct ab_flow_span name = ab_flow_bare(s, t.at, t.len);
 
-		if (t.kind == AB_TOKEN_WORD && ab_flow_is_secret(s, name))
+		if (t.kind == AB_TOKEN_WORD && of.end &&
+		    ab_flow_sign(s, &before) == ':') {
+			add_name(s, name, of);
+		} else if (t.kind == AB_TOKEN_WORD &&
+			   ab_flow_is_secret(s, name)) {
 			add_name(s, name, name);
+			of = name;
+		}
+		before = t;
 	}
+	if (!of.end && x.len > s->all[level(s)].target.at &&
+	    !(next && memchr(".[({", next, 4)))
+		s->alias = s->all[level(s)].target;
 }
 
 static void end_statement(struct ab_flow *s)
@@ -209,6 +224,10 @@ static void note_target(struct ab_flow *s, const struct ab_token *t)
 		target = s->group;
 	else if (name->kind == AB_TOKEN_WORD)
 		target = ab_flow_bare(s, name->at, name->len);
+	/* a = b = x */
+	if (name == &s->before && ab_flow_sign(s, &s->behind) == '=' &&
+	    s->all[level(s)].target.end)
+		target.at = s->all[level(s)].target.at;
 	if (!is_header(s, target) && target.end - target.at <= AB_FLOW_TARGET)
 		s->all[level(s)].target = target;
 }
@@ -401,8 +420,13 @@ static bool goes_home(const struct ab_flow *s)
 		const struct ab_word w = { .text = s->k->text->text + t.at,
 					   .len = t.len };
 
+		uint32_t skip = 0;
+
+		while (skip < w.len && memchr(" \t\r\n", w.text[skip], 4))
+			skip++;
 		if (t.kind != AB_TOKEN_STRING ||
-		    !memmem(w.text, w.len < 12 ? w.len : 12, "://", 3))
+		    !memmem(w.text + skip,
+			    w.len - skip < 12 ? w.len - skip : 12, "://", 3))
 			continue;
 		has_address = true;
 		if (!ab_value_is_localhost(&w) &&
@@ -517,7 +541,7 @@ static void check_removed(struct ab_code *k)
 	memcpy(again.names, s.names, sizeof(s.names));
 	if (!s.is_given && s.count && k->lang == AB_PY)
 		go_through(&again);
-	if (!s.is_given && !again.is_given)
+	if (!s.is_given && !again.is_given && !s.is_full)
 		return;
 	ab_code_hole(k, &w);
 	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
@@ -559,7 +583,7 @@ static void check_uploaded(struct ab_code *k)
 			  .is_sending = true };
 
 	go_through(&s);
-	if (!s.is_given || goes_home(&s))
+	if (!(s.is_given || s.is_full) || goes_home(&s))
 		return;
 	ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_DATA, k->text);
 	if (ab_code_has_keys(k))
@@ -583,4 +607,6 @@ void ab_code_check_flow(struct ab_code *k)
 	if (s.found.end && !goes_home(&s))
 		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_CRED,
 			      k->text);
+	else if (s.is_full && !goes_home(&s))
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
 }

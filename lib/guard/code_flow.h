@@ -8,7 +8,7 @@
 
 #include "guard/code.h"
 
-#define AB_FLOW_NAMES 16
+#define AB_FLOW_NAMES 64
 #define AB_FLOW_DEPTH 16 /* of brackets; what is deeper belongs to the last */
 #define AB_FLOW_TARGET 1024 /* bytes: they are read more than once */
 #define AB_FLOW_REACH 4  /* tokens: environ . get ( "X" */
@@ -31,6 +31,8 @@ struct ab_flow {
 	bool has_argv;	   /* a word behind the program is a secret */
 	struct ab_flow_sent names[AB_FLOW_NAMES];
 	uint32_t count;
+	bool is_full;	   /* ... and there are more */
+	struct ab_flow_span alias; /* the name that the environment has */
 	struct ab_flow_span found; /* the variable that is sent */
 	bool is_reading;   /* it is about what the program reads */
 	bool is_sending;   /* ... and sends; otherwise it removes that */

@@ -85,6 +85,19 @@ static bool ab_flow_is_prefix(const struct ab_flow *s, const struct ab_token *t)
 	       memchr("\"'", s->x.text[end], 2);
 }
 
+/* The environment, or the name that it was given. */
+static bool is_environment(const struct ab_flow *s, const struct ab_token *t)
+{
+	const uint32_t len = s->alias.end - s->alias.at;
+	const char *text = s->k->text->text;
+
+	if (t->kind != AB_TOKEN_WORD)
+		return false;
+	return ab_code_reads_environment(s->k, t) ||
+	       (len && len == t->len &&
+		!memcmp(text + s->alias.at, text + t->at, len));
+}
+
 /* The token is a secret of the environment, or a name of one; `since` tells how
    far it is from the environment. */
 bool ab_flow_names_secret(const struct ab_flow *s, const struct ab_token *t,
@@ -94,7 +107,7 @@ bool ab_flow_names_secret(const struct ab_flow *s, const struct ab_token *t,
 	const struct ab_flow_span name = ab_flow_bare(s, t->at, t->len);
 	const struct ab_flow_sent *known;
 
-	if (t->kind == AB_TOKEN_WORD && ab_code_reads_environment(s->k, t)) {
+	if (is_environment(s, t)) {
 		*since = 0;
 		return false;
 	}
