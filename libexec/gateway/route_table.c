@@ -318,9 +318,9 @@ static bool is_lead(unsigned char c)
 /*
  * The name of a parameter, decoded and in lower case; at *part there is a
  * bracket in it, behind which may be the place in a list of that name, or 0.
- * false: too long to be one of ours.
+ * Of one that is too long to be one of ours the end, which may be.
  */
-static bool read_name(const char *s, size_t n, char *out, size_t size,
+static void read_name(const char *s, size_t n, char *out, size_t size,
 		      size_t *part)
 {
 	size_t len = 0;
@@ -339,12 +339,13 @@ static bool read_name(const char *s, size_t n, char *out, size_t size,
 			continue;
 		if ((c == '[' || c == ']') && !*part)
 			*part = len;
-		if (len + 1 >= size)
+		if (len + 1 >= size && *part)
 			break;
+		if (len + 1 >= size)
+			memmove(out, out + 1, --len);
 		out[len++] = loosely(c);
 	}
 	out[len] = '\0';
-	return len + 1 < size || *part;
 }
 
 /* "-" is written "_" here. What names a caller, and what makes a server read
@@ -408,8 +409,8 @@ static bool query_is_clean(const char *s, size_t n, bool injects)
 			end++;
 		for (name = at; name < end && s[name] != '=';)
 			name++;
-		if (read_name(s + at, name - at, text, sizeof(text), &part) &&
-		    is_refused(text, injects))
+		read_name(s + at, name - at, text, sizeof(text), &part);
+		if (is_refused(text, injects))
 			return false;
 		text[part] = '\0';
 		if (part && is_refused(text, injects))
