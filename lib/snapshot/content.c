@@ -560,7 +560,8 @@ static void begin_piece(ab_content *s, size_t unit, uint64_t offset)
 	lane *l = &s->wide;
 	piece *p;
 
-	if (l->have + BLOCK > ROOM || s->piece_count + 2 > PIECES) {
+	/* a line's end, and a block */
+	if (l->have + 1 + BLOCK > ROOM || s->piece_count + 2 > PIECES) {
 		scan(s, l, false);
 		if (l->scanned > KEPT)
 			drop(s, l, l->scanned - KEPT);
