@@ -274,10 +274,11 @@ static const uint8_t *first_pair(const ab_content_window *w, const uint8_t *p,
 	/* what is nested has names of its own */
 	for (; p < end && *p != '}' && (p == begin || !is_one_of("{[", *p));
 	     p++) {
-		const uint8_t *next = run('s', p + 1, end, 64);
+		const uint8_t *next;
 
 		if (*p != '\n' && *p != ',')
 			continue;
+		next = run('s', p + 1, end, LINE);
 		if (next < end && *next == '-') /* the list's next */
 			break;
 		for (size_t i = 0; i < n; i++) {
@@ -286,6 +287,7 @@ static const uint8_t *first_pair(const ab_content_window *w, const uint8_t *p,
 			if (value)
 				return value;
 		}
+		p = next - 1; /* empty lines would all end there */
 	}
 	return NULL;
 }
@@ -403,15 +405,36 @@ static const uint8_t *alternative(const ab_content_window *w,
 	bool is_option = name < p && *name == '-' && name > w->lo &&
 			 ab_content_class('Q', name[-1]);
 
-	for (; p < hi && !is_one_of("\n;{}", *p); p++) {
+	for (; p < hi; p++) {
 		size_t i = 0;
 
-		if (is_option && ab_content_at(w, p, "default=", false))
-			return next_string(w, p + strlen("default="), quote);
+		switch (*p) {
+		case '\n':
+		case ';':
+		case '{':
+		case '}':
+			return NULL;
+		case ',':
+		case '#':
+			if (!is_option)
+				return NULL;
+			continue;
+		case 'd':
+			if (is_option &&
+			    ab_content_at(w, p, "default=", false))
+				return next_string(w, p + strlen("default="),
+						   quote);
+			continue;
+		case '|': /* what the marks begin with */
+		case '?':
+		case ' ':
+		case ')':
+			break;
+		default:
+			continue;
+		}
 		if (is_option)
 			continue;
-		if (is_one_of(",#", *p))
-			return NULL;
 		while (i < AB_ARRAY_LEN(marks) &&
 		       !ab_content_at(w, p, marks[i], false))
 			i++;
