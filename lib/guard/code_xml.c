@@ -15,13 +15,19 @@
 #include "guard/command.h"
 
 #define MAX_ARGS 64 /* of one command */
+#define MAX_PROPERTIES 32
 
 struct xml {
 	struct ab_check *c;
 	const struct ab_use *use;
 	const struct ab_word *text;
 	struct ab_word argv[MAX_ARGS];
-	uint32_t argc;
+	uint32_t argc; /* with room for the program, which may come last */
+	bool has_program;
+	struct {
+		struct ab_word name, value;
+	} properties[MAX_PROPERTIES];
+	uint32_t property_count;
 	bool is_delete; /* what is named next is taken away */
 };
 
@@ -74,6 +80,59 @@ static bool plain(struct ab_check *c, const struct ab_word *w,
 	return true;
 }
 
+/* What stands for ${user.home} and for properties of the text that are there
+   already, with which ant leaves it; NULL: it stays a name. */
+static const struct ab_word *property(const struct xml *x, const char *name,
+				      uint32_t len, struct ab_word *home)
+{
+	static const char *const homes[] = { "user.home", "env.HOME" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(homes); i++) {
+		if (strlen(homes[i]) == len && !memcmp(homes[i], name, len)) {
+			home->text = x->c->place->home.text;
+			home->len = (uint32_t)x->c->place->home.len;
+			return home->len ? home : NULL;
+		}
+	}
+	for (uint32_t i = 0; i < x->property_count; i++) {
+		const struct ab_word *w = &x->properties[i].name;
+
+		if (w->len == len && !memcmp(w->text, name, len))
+			return &x->properties[i].value;
+	}
+	return NULL;
+}
+
+/* The first of them; others are of what it was made of, or names. */
+static bool put_property(struct xml *x, struct ab_word *w)
+{
+	const char *sign = memmem(w->text, w->len, "${", 2), *end;
+	const struct ab_word *value;
+	struct ab_word home = { .text = "" };
+	uint32_t at, rest;
+	char *text;
+
+	if (AB_LIKELY(!sign) || w->hole_count)
+		return true;
+	at = (uint32_t)(sign - w->text);
+	end = memchr(sign, '}', w->len - at);
+	if (!end)
+		return true;
+	value = property(x, sign + 2, (uint32_t)(end - sign) - 2, &home);
+	if (!value)
+		return true;
+	rest = w->len - (uint32_t)(end + 1 - w->text);
+	text = ab_check_alloc(x->c, (size_t)at + value->len + rest + 1);
+	if (!text)
+		return false;
+	memcpy(text, w->text, at);
+	memcpy(text + at, value->text, value->len);
+	memcpy(text + at + value->len, end + 1, rest);
+	*w = (struct ab_word){ .text = text, .len = at + value->len + rest,
+			       .span = w->span };
+	return true;
+}
+
 /* The value of an attribute; false: the element has none of that name. */
 static bool attribute(struct xml *x, const struct tag *t, const char *name,
 		      struct ab_word *out)
@@ -101,7 +160,8 @@ static bool attribute(struct xml *x, const struct tag *t, const char *name,
 		if (len == n && !memcmp(s + from, name, n))
 			return ab_word_slice(x->c, x->text, at + 1,
 					     to - at - 1, &value) &&
-			       plain(x->c, &value, out);
+			       plain(x->c, &value, out) &&
+			       put_property(x, out);
 		at = to + 1;
 	}
 	return false;
@@ -134,9 +194,33 @@ static void add_line(struct xml *x, const struct ab_word *line)
 
 static void run_argv(struct xml *x)
 {
-	if (x->argc)
+	if (x->has_program)
 		ab_check_words(x->c, x->argv, x->argc, 0, NULL, false);
-	x->argc = 0;
+	x->has_program = false;
+	x->argc = 1;
+}
+
+static void set_program(struct xml *x, const struct ab_word *w)
+{
+	if (x->has_program)
+		run_argv(x);
+	x->argv[0] = *w;
+	x->has_program = true;
+}
+
+/* The first that is said is what it stays. */
+static void add_property(struct xml *x, const struct tag *t)
+{
+	struct ab_word name, value;
+
+	if (x->property_count == MAX_PROPERTIES ||
+	    !attribute(x, t, "name", &name) ||
+	    (!attribute(x, t, "location", &value) &&
+	     !attribute(x, t, "value", &value)) || name.hole_count ||
+	    value.hole_count || value.len > 4096)
+		return;
+	x->properties[x->property_count].name = name;
+	x->properties[x->property_count++].value = value;
 }
 
 static bool is_named(const struct tag *t, const char *const *names, size_t n)
@@ -189,8 +273,12 @@ static void open_tag(struct xml *x, const struct tag *t)
 	if (is_named(t, runs, AB_ARRAY_LEN(runs))) {
 		run_argv(x);
 		if (attribute(x, t, "executable", &w))
-			add_word(x, &w);
-	} else if (ab_word_equals(&t->name, "arg") && x->argc) {
+			set_program(x, &w);
+		else if (attribute(x, t, "command", &w))
+			ab_check_script(x->c, &w, true, NULL, 0, NULL);
+	} else if (ab_word_equals(&t->name, "property")) {
+		add_property(x, t);
+	} else if (ab_word_equals(&t->name, "arg") && x->has_program) {
 		if (attribute(x, t, "value", &w) ||
 		    attribute(x, t, "file", &w) || attribute(x, t, "path", &w))
 			add_word(x, &w);
@@ -230,11 +318,10 @@ static void close_tag(struct xml *x, const struct tag *t, uint32_t from)
 	    !plain(x->c, &value, &w))
 		return;
 	if (ab_word_equals(&t->name, "executable")) {
-		run_argv(x);
+		set_program(x, &w);
+	} else if (ab_word_equals(&t->name, "argument")) {
 		add_word(x, &w);
-	} else if (ab_word_equals(&t->name, "argument") && x->argc) {
-		add_word(x, &w);
-	} else if (ab_word_equals(&t->name, "commandlineArgs") && x->argc) {
+	} else if (ab_word_equals(&t->name, "commandlineArgs")) {
 		add_line(x, &w);
 	}
 }
@@ -288,7 +375,9 @@ void ab_check_xml(struct ab_check *c, const struct ab_use *use,
 	x->c = c;
 	x->use = use;
 	x->text = text;
-	x->argc = 0;
+	x->argc = 1;
+	x->has_program = false;
+	x->property_count = 0;
 	x->is_delete = false;
 	while (at < text->len && !c->is_broken) {
 		at += (uint32_t)ab_seek(s + at, text->len - at, '<');
@@ -305,6 +394,11 @@ void ab_check_xml(struct ab_check *c, const struct ab_use *use,
 		for (skip = name; skip < end && !is_blank(s[skip]) &&
 				  s[skip] != '/';)
 			skip++;
+		/* <ant:exec> */
+		const char *prefix = memchr(s + name, ':', skip - name);
+
+		if (prefix)
+			name = (uint32_t)(prefix - s) + 1;
 		if (!ab_word_slice(c, text, name, skip - name, &t.name))
 			return;
 		if (is_end) {
@@ -314,7 +408,7 @@ void ab_check_xml(struct ab_check *c, const struct ab_use *use,
 			open_tag(x, &t);
 			if (end > skip && s[end - 1] == '/' &&
 			    !ab_word_equals(&t.name, "arg"))
-				close_tag(x, &t, end);
+				close_tag(x, &t, skip);
 		}
 		at = from = end + 1;
 	}
@@ -376,6 +470,120 @@ static bool put_made(struct ab_check *c, struct ab_word *w)
 	return true;
 }
 
+#define MAX_JOINED 4096 /* bytes of a command in parts */
+
+/* "git " + "push", of which the first part may be none yet. */
+static void join_part(struct ab_check *c, struct ab_word *all,
+		      const struct ab_word *w)
+{
+	char *text;
+
+	if (!all->text) {
+		*all = *w;
+		return;
+	}
+	text = ab_check_alloc(c, (size_t)all->len + w->len + 1);
+	if (!text)
+		return;
+	if (w->hole_count || all->hole_count ||
+	    all->len + w->len > MAX_JOINED) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, w);
+		return;
+	}
+	memcpy(text, all->text, all->len);
+	memcpy(text + all->len, w->text, w->len);
+	*all = (struct ab_word){ .text = text, .len = all->len + w->len,
+				 .span = all->span };
+}
+
+static void run_parts(struct ab_check *c, struct ab_word *all, bool is_bazel)
+{
+	if (all->text && (!is_bazel || put_made(c, all)))
+		ab_check_script(c, all, true, NULL, 0, NULL);
+	all->text = NULL;
+}
+
+/* command = <<-EOT: the lines up to that word; the lexer is behind the first
+   sign, and then behind them. */
+static bool read_lines(struct ab_check *c, const struct ab_word *text,
+		       struct ab_lexer *x)
+{
+	const char *s = text->text;
+	uint32_t at = x->pos, from, begin, n, i;
+	struct ab_word w;
+
+	if (at == text->len || s[at] != '<')
+		return false;
+	at++;
+	at += at < text->len && s[at] == '-';
+	for (from = at; at < text->len && ab_code_is_letter(s[at]);)
+		at++;
+	n = at - from;
+	if (!n)
+		return false;
+	for (begin = at; at < text->len;) {
+		at += (uint32_t)ab_seek(s + at, text->len - at, '\n');
+		for (i = at; i < text->len && is_blank(s[i]);)
+			i++;
+		if (text->len - i >= n && !memcmp(s + i, s + from, n))
+			break;
+		at = i;
+	}
+	x->pos = at;
+	if (ab_word_slice(c, text, begin, at - begin, &w))
+		ab_check_script(c, &w, true, NULL, 0, NULL);
+	return true;
+}
+
+/* cmd = X: what that was given; false: it is no such name. */
+static bool named_value(struct ab_code *k, const struct ab_lexer *x,
+			const struct ab_token *t, bool *has_names,
+			struct ab_word *w)
+{
+	const struct ab_named *n;
+
+	if (!*has_names)
+		ab_code_find_names(k);
+	*has_names = true;
+	k->x = *x;
+	n = ab_code_value(k, t);
+	if (!n || n->is_list || !n->count)
+		return false;
+	*w = n->words[0];
+	return true;
+}
+
+/* Another element of the list comes next. */
+static bool goes_on(const struct ab_word *text, struct ab_lexer x)
+{
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) && is_sign(text, &t, ',');
+}
+
+/* A string, or another part of it, comes next. */
+static bool has_part(const struct ab_word *text, struct ab_lexer x)
+{
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) &&
+	       (t.kind == AB_TOKEN_STRING || is_sign(text, &t, '+'));
+}
+
+/* " ".join(["git", "push"]) */
+static bool is_joined(const struct ab_word *text, struct ab_lexer *x)
+{
+	struct ab_lexer at = *x;
+	struct ab_token t;
+
+	if (!ab_lexer_next(&at, &t) || !is_sign(text, &t, '.') ||
+	    !ab_lexer_next(&at, &t) || t.len != 4 ||
+	    memcmp(text->text + t.at, "join", 4) != 0)
+		return false;
+	*x = at;
+	return true;
+}
+
 void ab_check_keyed(struct ab_check *c, const char *lang,
 		    const struct ab_word *text)
 {
@@ -384,21 +592,43 @@ void ab_check_keyed(struct ab_check *c, const char *lang,
 			      .traits = ab_lex_traits("python") };
 	struct ab_code k = { .c = c, .text = text, .name = "python",
 			     .lang = AB_PY, .x = x };
+	struct ab_word w, all = { .text = NULL }, glue = { .text = NULL };
 	struct ab_token t, before = { 0 };
-	struct ab_word w;
-	bool is_value = false;
+	bool is_value = false, has_names = false;
 
 	while (ab_lexer_next(&x, &t) && !c->is_broken) {
 		if (is_sign(text, &t, '=')) {
+			run_parts(c, &all, is_bazel);
 			is_value = runs_value(text, &before);
-		} else if (is_value && t.kind == AB_TOKEN_STRING) {
-			if (ab_code_plain_word(&k, &t, &w) &&
-			    (!is_bazel || put_made(c, &w)))
-				ab_check_script(c, &w, true, NULL, 0, NULL);
+			glue.text = NULL;
+		} else if (is_value && t.kind == AB_TOKEN_STRING &&
+			   is_joined(text, &x)) {
+			if (!ab_word_slice(c, text, t.at, t.len, &glue))
+				return;
+		} else if (is_value && glue.text && all.text &&
+			   is_sign(text, &t, ',')) {
+			join_part(c, &all, &glue);
+		} else if (is_value &&
+			   (t.kind == AB_TOKEN_STRING
+				    ? ab_code_plain_word(&k, &t, &w)
+				    : t.kind == AB_TOKEN_WORD && is_bazel &&
+					      named_value(&k, &x, &t,
+							  &has_names,
+							  &w))) {
+			join_part(c, &all, &w);
+			if (has_part(text, x) ||
+			    (glue.text && goes_on(text, x)))
+				continue;
+			run_parts(c, &all, is_bazel);
+		} else if (is_value && is_sign(text, &t, '<') &&
+			   read_lines(c, text, &x)) {
+			is_value = false;
 		} else if (is_value && !is_sign(text, &t, '[') &&
 			   !is_sign(text, &t, '(') && !is_sign(text, &t, '+')) {
+			run_parts(c, &all, is_bazel);
 			is_value = false;
 		}
 		before = t;
 	}
+	run_parts(c, &all, is_bazel);
 }
