@@ -448,7 +448,18 @@ static const struct ab_word *target_of(const struct ab_word *argv,
 	return to;
 }
 
-/* cd, pushd, popd. */
+/* dirs -c: where popd leads is not known from there on. */
+static void clear_stack(struct ab_check *c, const struct ab_word *argv,
+			uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc; i++) {
+		if (argv[i].hole_count || memchr(argv[i].text, 'c',
+						 argv[i].len))
+			set_list(c, NULL);
+	}
+}
+
+/* cd, pushd, popd, and dirs, which has no builtin of its own. */
 void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		   const struct ab_word *argv, uint32_t argc)
 {
@@ -459,6 +470,10 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 	bool was_linked = c->is_linked, is_physical = c->is_physical;
 	bool by_path = false;
 
+	if (AB_UNLIKELY(builtin == AB_BUILTIN_NONE)) {
+		clear_stack(c, argv, argc);
+		return;
+	}
 	if (builtin != AB_BUILTIN_CD && turns_stack(c, is_push, argv, argc)) {
 		note_word(c, NULL, NULL);
 		return;

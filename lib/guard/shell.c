@@ -517,7 +517,8 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		if (AB_UNLIKELY(m->place.out == c->noted))
 			ab_git_note_else(c, m);
 	}
-	if ((UINT64_C(1) << act->builtin) & AB_CHDIRS)
+	if (((UINT64_C(1) << act->builtin) & AB_CHDIRS) ||
+	    (act->argc > 1 && ab_word_equals(act->argv, "dirs")))
 		act_dir(c, m, act);
 	if (AB_UNLIKELY(m->redir_count) && act->argc == 1 &&
 	    ab_word_equals(act->argv, "exec") && in->has) {
