@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/utf8.h"
 #include "scope/internal.h"
 
 /* What a step says besides a number. */
@@ -282,13 +283,32 @@ static bool begins_zlib(const unsigned char *u, size_t n)
 	       (u[0] * 256u + u[1]) % 31 == 0;
 }
 
-/* "x^2" begins so, too; what is packed cannot be read. */
+/* A letter whose other bytes would stand behind. */
+static bool is_cut(const unsigned char *u, size_t n)
+{
+	size_t len = u[0] >= 0xf5 ? 0 : u[0] >= 0xf0 ? 4 :
+		     u[0] >= 0xe0 ? 3 : u[0] >= 0xc2 ? 2 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return false;
+	return n < len;
+}
+
+/* "x^2" begins so, too, in any language; what is packed cannot be read. */
 static bool is_plain(const unsigned char *u, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (u[i] >= 0x7f ||
-		    (u[i] < 0x20 && !memchr("\t\n\r", u[i], 3)))
+	for (size_t i = 0; i < n;) {
+		uint32_t c;
+		size_t len = ab_utf8_decode(u + i, n - i, &c);
+
+		if (len == 0)
+			return is_cut(u + i, n - i);
+		if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') ||
+		    (c >= 0x7f && c < 0xa0))
 			return false;
+		i += len;
+	}
 	return true;
 }
 
@@ -379,7 +399,7 @@ bool ab_scope_holds_packed(struct ab_scope_look *l, const char *text, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (has_magic(text + i, n - i, i != 0))
 			return true;
-		if (!begins_zlib(u + i, n - i))
+		if (!begins_zlib(u + i, n - i) || is_plain(u + i, LEAST_ZLIB))
 			continue;
 		/* without work left it is refused as too much */
 		if (!ab_scope_pay(l, n - i))

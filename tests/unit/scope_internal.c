@@ -768,6 +768,26 @@ START_TEST(large_everyday_texts_are_looked_through)
 }
 END_TEST
 
+START_TEST(formulas_are_nothing_packed)
+{
+	/* "x^" begins zlib, too */
+	static const char *const parts[] = {
+		"\\n the sum \\\\nabla x^2 + 3x^k of all that is known ",
+		"d\303\251j\303\240 \\\\nabla x^{\303\251} + y^2 et x^3 est la "
+		"d\303\251riv\303\251e, o\303\271 k est un nombre ",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
+		char *text = repeated(parts[i], 60000);
+
+		ck_assert_msg(!agentbox_scope_blocked(the_scope, "db_query", 8,
+						      text, strlen(text)),
+			      "%zu", i);
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(too_much_is_refused_for_scoped_tools_and_asked_for_others)
 {
 	size_t n = AB_SCOPE_MAX_ARGS + 10;
@@ -853,6 +873,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, l27_a_pass_expires_and_is_not_used_unrecorded);
 	tcase_add_test(tc, work_is_linear);
 	tcase_add_test(tc, large_everyday_texts_are_looked_through);
+	tcase_add_test(tc, formulas_are_nothing_packed);
 	tcase_add_test(
 		tc, too_much_is_refused_for_scoped_tools_and_asked_for_others);
 	tcase_add_test(tc, what_cannot_be_allocated_is_not_allowed);
