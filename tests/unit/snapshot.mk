@@ -17,6 +17,7 @@ tests_unit_snapshot_filter_internal_CFLAGS = $(UNIT_CFLAGS)
 check_PROGRAMS += tests/unit/snapshot_content_internal
 UNIT_TESTS += tests/unit/snapshot_content_internal
 tests_unit_snapshot_content_internal_SOURCES = \
+	tests/unit/content_rows.c tests/unit/content_rows.h \
 	tests/unit/content_text.c tests/unit/content_text.h \
 	tests/unit/snapshot_content_internal.c
 tests_unit_snapshot_content_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
@@ -26,6 +27,7 @@ EXTRA_DIST += tests/data/snapshot-content.jsonl
 check_PROGRAMS += tests/unit/snapshot_escape_internal
 UNIT_TESTS += tests/unit/snapshot_escape_internal
 tests_unit_snapshot_escape_internal_SOURCES = \
+	tests/unit/content_rows.c tests/unit/content_rows.h \
 	tests/unit/content_text.c tests/unit/content_text.h \
 	tests/unit/snapshot_escape_internal.c
 tests_unit_snapshot_escape_internal_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -16,6 +16,7 @@
 #include "abtest.h"
 #include "base/alloc.h"
 #include "base/attr.h"
+#include "content_rows.h"
 #include "content_text.h"
 #include "snapshot/content_internal.h"
 
@@ -28,23 +29,7 @@ static content_random seed = { 88172645463325252u };
 
 static void set_up(void)
 {
-	char path[4096], *line = NULL;
-	size_t room = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/tests/data/snapshot-content.jsonl",
-		 ab_test_srcdir());
-	f = fopen(path, "re");
-	ck_assert_ptr_nonnull(f);
-	rows = json_array();
-	while (getline(&line, &room, f) > 0) {
-		json_t *row = json_loads(line, 0, NULL);
-
-		ck_assert_msg(row != NULL, "%s", line);
-		json_array_append_new(rows, row);
-	}
-	free(line);
-	fclose(f);
+	rows = content_rows();
 	scanner = ab_content_new();
 	ck_assert_ptr_nonnull(scanner);
 }
