@@ -228,8 +228,12 @@ static void note_target(struct ab_flow *s, const struct ab_token *t)
 	if (name == &s->before && ab_flow_sign(s, &s->behind) == '=' &&
 	    s->all[level(s)].target.end)
 		target.at = s->all[level(s)].target.at;
-	if (!is_header(s, target) && target.end - target.at <= AB_FLOW_TARGET)
+	if (is_header(s, target))
+		return;
+	if (target.end - target.at <= AB_FLOW_TARGET)
 		s->all[level(s)].target = target;
+	else
+		s->is_full = true;
 }
 
 /* lines.forEach(x => ...), (x) => ...: it is called with what was read. */
