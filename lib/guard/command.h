@@ -35,12 +35,15 @@ void ab_run_words(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count);
 void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
-void ab_run_code(struct ab_check *c, const struct ab_use *use,
-		 const struct ab_role *role, const struct ab_word *w);
 void ab_run_text(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role);
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
+
+/* --- formats.c --- */
+/* The word is a text of the role's format, which is run. */
+void ab_run_code(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_role *role, const struct ab_word *w);
 
 /* --- wrap.c --- */
 /* The command without an operand that may be options, or nothing. */

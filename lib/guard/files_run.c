@@ -122,7 +122,7 @@ static void run_value(struct ab_check *c, const struct ab_use *use,
 		      ab_word_taint(value), path);
 	/* what is compiled does not run yet */
 	if (!is_shell && role->kind != AB_ROLE_STDIN_TEXT &&
-	    strcmp(role->text, "source") != 0)
+	    role->format != AB_FORMAT_SOURCE)
 		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, value);
 	if (is_shell)
 		ab_check_script(c, value, !use->program->is_builtin, path,

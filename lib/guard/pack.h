@@ -137,6 +137,7 @@ struct ab_role {
 	   decides about that */
 	uint8_t least;
 	bool is_always;
+	uint8_t format; /* of code: ab_format_of(text) */
 	uint64_t given;
 	uint32_t taint;
 	/* option groups: the values of; of wrap: what the words go to */
@@ -144,6 +145,42 @@ struct ab_role {
 	uint64_t need, also, unless;	   /* one of each but the last */
 	const char *text;	     /* key or language */
 };
+
+/* What a text is that a program runs, by the name in the pack: formats.c. Most
+   are programs in a language. */
+enum ab_format {
+	AB_FORMAT_LANGUAGE,
+	AB_FORMAT_SED,
+	AB_FORMAT_FILES,
+	AB_FORMAT_VIM,
+	AB_FORMAT_VIML,
+	AB_FORMAT_TCL,
+	AB_FORMAT_M4,
+	AB_FORMAT_MAKE,
+	AB_FORMAT_PIECE,
+	AB_FORMAT_PATCH,
+	AB_FORMAT_CURL,
+	AB_FORMAT_LISTED,
+	AB_FORMAT_GLOBS,
+	AB_FORMAT_DOCKER,
+	AB_FORMAT_PROCFILE,
+	AB_FORMAT_TMUX,
+	AB_FORMAT_NPM,
+	AB_FORMAT_TASKS,
+	AB_FORMAT_XML,
+	AB_FORMAT_BAZEL,
+	AB_FORMAT_TERRAFORM,
+	AB_FORMAT_JQ,
+	AB_FORMAT_BATS,
+	AB_FORMAT_JUST,
+	AB_FORMAT_SHELL,
+	AB_FORMAT_CMAKE,
+	AB_FORMAT_BANG,
+	AB_FORMAT_GDB,
+	AB_FORMAT_GNUPLOT,
+	AB_FORMAT_SOURCE
+};
+uint8_t ab_format_of(const char *name);
 
 struct ab_option {
 	const char *name; /* with its dashes */

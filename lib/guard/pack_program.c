@@ -507,6 +507,7 @@ static int32_t stdin_role(struct ab_pack_reader *r, struct ab_role *role,
 		role->kind = *what == 'c' ? AB_ROLE_STDIN_CODE
 					  : AB_ROLE_STDIN_TEXT;
 		role->text = r->words[2];
+		role->format = ab_format_of(role->text);
 		*next = 3;
 	} else {
 		return ab_pack_bad(r, r->words[0],
@@ -535,6 +536,7 @@ static int32_t plain_role(struct ab_pack_reader *r, struct ab_role *role,
 			return ab_pack_bad(r, r->words[0],
 					   "%s LANGUAGE WORDS", r->words[0]);
 		role->text = r->words[at++];
+		role->format = ab_format_of(role->text);
 	}
 	if (at >= r->count)
 		return ab_pack_bad(r, r->words[0], "of which words?");

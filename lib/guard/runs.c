@@ -2,7 +2,7 @@
 /*
  * What a command runs in turn: texts for shells, inline programs, statements,
  * and what its stdin brings. wrap.c has the commands behind wrappers, and
- * code_lines.c files whose lines are commands.
+ * formats.c what a text of each format is judged by.
  *
  * Refuses to push texts without an end: what is too much, of one parallel too,
  * is denied.
@@ -583,95 +583,6 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		shell_word(c, use, role, &text);
 }
 
-/* A program, and lines of its own that are none of a program. */
-static void run_language(struct ab_check *c, const struct ab_use *use,
-			 const char *lang, const struct ab_word *w)
-{
-	if (!strcmp(lang, "vim") || !strcmp(lang, "viml"))
-		ab_check_ex(c, use, w);
-	else if (!strcmp(lang, "bang") || !strcmp(lang, "gdb") ||
-		 !strcmp(lang, "gnuplot"))
-		ab_check_escapes(c, lang, w);
-	ab_check_code(c, use, lang, w);
-	if (c->run && use && use->program &&
-	    ab_has_role(use->program, AB_ROLE_WRITE))
-		ab_edit_by(c, use, lang, w);
-}
-
-void ab_run_code(struct ab_check *c, const struct ab_use *use,
-		      const struct ab_role *role, const struct ab_word *w)
-{
-	static const char *const named[] = { "files", "vim", "viml", "tcl",
-					     "m4", "make" };
-
-	/* most are, and none of the others */
-	if (!strcmp(role->text, "sed")) {
-		ab_check_code(c, use, "sed", w);
-		return;
-	}
-	for (size_t i = 0; i < AB_ARRAY_LEN(named); i++) {
-		if (!strcmp(role->text, named[i]))
-			ab_check_files(c, use, named[i], w);
-	}
-	if (!strcmp(role->text, "files"))
-		return;
-	if (!strcmp(role->text, "tcl"))
-		ab_check_text(c, "tcl", w);
-	if (!strcmp(role->text, "piece")) {
-		ab_edit_by(c, use, "piece", w);
-		return;
-	}
-	if (!strcmp(role->text, "patch")) {
-		ab_edit_patch(c, use, w);
-		return;
-	}
-	if (!strcmp(role->text, "curl")) {
-		ab_check_curl(c, use, w);
-		return;
-	}
-	if (!strcmp(role->text, "listed")) {
-		ab_list_read(c, use, w);
-		return;
-	}
-	if (!strcmp(role->text, "globs")) {
-		ab_check_globs(c, use, w);
-		return;
-	}
-	if (!strcmp(role->text, "docker"))
-		ab_check_image(c, use, w);
-	else if (!strcmp(role->text, "make") && ab_code_is_value(w))
-		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, w);
-	else if (!strcmp(role->text, "make"))
-		ab_check_make(c, use, w);
-	else if (!strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
-		ab_check_lines(c, use, role->text, w);
-	else if (!strcmp(role->text, "tmux"))
-		ab_command_text(c, use, w);
-	else if (!strcmp(role->text, "m4"))
-		ab_check_m4(c, w);
-	else if (!strcmp(role->text, "npm"))
-		ab_check_npm(c, use, w);
-	else if (!strcmp(role->text, "tasks"))
-		ab_check_tasks(c, w);
-	else if (!strcmp(role->text, "xml"))
-		ab_check_xml(c, use, w);
-	else if (!strcmp(role->text, "bazel") ||
-		 !strcmp(role->text, "terraform"))
-		ab_check_keyed(c, role->text, w);
-	else if (!strcmp(role->text, "jq"))
-		ab_check_jq(c, w);
-	else if (!strcmp(role->text, "bats"))
-		ab_check_bats(c, w);
-	else if (!strcmp(role->text, "just"))
-		ab_check_just(c, use, w);
-	else if (!strcmp(role->text, "shell")) /* each word is a text */
-		ab_check_script(c, w, true, NULL, 0, NULL);
-	else if (!strcmp(role->text, "cmake"))
-		ab_check_cmake(c, use, w);
-	else
-		run_language(c, use, role->text, w);
-}
-
 static void text_word(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
@@ -827,14 +738,14 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 				      part_taint(taint, 1) | made, NULL);
 		break;
 	case AB_ROLE_STDIN_CODE:
-		if (!strcmp(role->text, "listed")) {
+		if (role->format == AB_FORMAT_LISTED) {
 			ab_list_read(c, use, NULL);
 			break;
 		}
 		if (use->in_text)
 			stdin_code(c, use, role);
 		/* what is compiled does not run yet */
-		if (strcmp(role->text, "source") != 0)
+		if (role->format != AB_FORMAT_SOURCE)
 			ab_check_flow(c, use, AB_SINK_CODE, taint | made,
 				      NULL);
 		break;
