@@ -578,17 +578,17 @@ void ab_made_format(struct ab_code *k, struct ab_made *m,
 		    const struct ab_made_args *args, char sign);
 
 /* --- code_expr.c --- */
+/* What an expression is read for. */
+enum ab_need {
+	AB_NEED_ANY,
+	AB_NEED_MADE,	/* none is wanted that is only a string or a name */
+	AB_NEED_WALKED, /* ... and p.glob("x") is what is gone through */
+	AB_NEED_WORD	/* ... but one in which a string stands is a word */
+};
 /* An expression at the lexer, which then is behind what was read of it. False:
-   it is none that the text tells, or one that needs nobody to put it together:
-   a string, a name. */
-bool ab_code_read_made(struct ab_code *k, struct ab_lexer *x,
-		       struct ab_made *m);
-/* The same, and a string or a name, too. */
-bool ab_code_read_any(struct ab_code *k, struct ab_lexer *x,
-		      struct ab_made *m);
-/* The same as the first; and what it goes through: p.glob("x"). */
-bool ab_code_read_walked(struct ab_code *k, struct ab_lexer *x,
-			 struct ab_made *m);
+   it is none that the text tells, or none that is wanted. */
+bool ab_code_read_expr(struct ab_code *k, struct ab_lexer *x, struct ab_made *m,
+		       enum ab_need need);
 
 /* --- code_program.c --- */
 /* python: the call of a library that runs the program it is named after. */

@@ -271,6 +271,7 @@ static bool take_input(struct ab_code *k, struct ab_args *a,
 {
 	struct ab_lexer x = k->x;
 	struct ab_token next;
+	struct ab_made m;
 
 	if (!a->is_command || !(k->lang & (AB_PY | AB_JS | AB_RUBY)) ||
 	    !ab_code_is_text(k, t, k->lang == AB_RUBY ? "stdin_data"
@@ -282,22 +283,19 @@ static bool take_input(struct ab_code *k, struct ab_args *a,
 	k->x = x;
 	/* b"x" */
 	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_WORD &&
-	    next.len == 1) {
+	    next.len == 1)
 		k->x = x;
-		(void)ab_lexer_next(&x, &next);
-	}
-	if (next.kind == AB_TOKEN_STRING && ab_code_word(k, &next, &a->input)) {
-		k->x = x;
-	} else if (next.kind == AB_TOKEN_WORD) {
-		const struct ab_named *n;
-
-		/* which of several it is, is not known */
-		k->x = x;
-		n = ab_code_value(k, &next);
-		if (n && !n->is_list && !n->is_unknown && !n->is_cut &&
-		    n->count == 1)
-			a->input = n->words[0];
-	}
+	x = k->x;
+	if (!ab_code_read_expr(k, &x, &m, AB_NEED_ANY))
+		return true;
+	k->x = x;
+	/* which of several it is, is not known, nor what is made of it */
+	if (m.count == 1 && !m.is_list && !m.is_cut &&
+	    !ab_code_is_hole(&m.words[0]) &&
+	    (!ab_lexer_next(&x, &next) || next.is_line ||
+	     (next.kind == AB_TOKEN_SIGN &&
+	      memchr(",)}]", k->text->text[next.at], 4))))
+		a->input = m.words[0];
 	return true;
 }
 
@@ -715,7 +713,9 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	struct ab_made m;
 	struct ab_token t;
 
-	if (!ab_code_read_made(k, &x, &m) ||
+	if (!ab_code_read_expr(k, &x, &m,
+			       a->is_command && a->count ? AB_NEED_WORD
+							 : AB_NEED_MADE) ||
 	    (AB_UNLIKELY(k->remote) && has_remote(k, x.pos)))
 		return false;
 	/* what is not known is no name of a file */

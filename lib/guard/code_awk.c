@@ -110,7 +110,8 @@ static void piece_of(struct ab_code *k, struct ab_lexer *x,
 	call.pos = t->at;
 	if (t->kind == AB_TOKEN_STRING && ab_code_word(k, t, &w))
 		ab_made_word(k, m, &w);
-	else if (has_more && ab_code_read_made(k, &call, m) && !m->is_list)
+	else if (has_more &&
+		 ab_code_read_expr(k, &call, m, AB_NEED_MADE) && !m->is_list)
 		*x = call;
 	for (uint32_t i = 0; n && !n->is_list && !n->is_unknown &&
 			     !n->is_cut && i < n->count; i++)

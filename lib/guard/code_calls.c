@@ -511,8 +511,10 @@ bool ab_code_names_command(const struct ab_code *k, const struct ab_token *t)
 	case AB_AWK:
 		return !is_shared;
 	default:
-		/* so many things have these names that only what begins with
-		   a string is one */
+		/* go's, of the shared ones; so many things have these names
+		   that only what begins with a string is one */
+		is_shared &= !ab_code_is_text(k, t, "Command") ||
+			     !ab_code_is_text(k, &k->behind, "exec");
 		return !is_shared &&
 		       (!strcmp(k->name, "r") || begins_string(k));
 	}

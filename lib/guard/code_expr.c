@@ -36,8 +36,10 @@ struct reader {
 	uint32_t depth, tokens;
 	bool is_made; /* more than a string or a name */
 	bool has_here; /* ... once something is joined to it */
+	bool has_inner; /* something stands in what is not known */
 	bool is_lost; /* not understood */
 	bool walks;   /* what is gone through is a value */
+	bool is_whole; /* all of it is a word, which may be a hole */
 };
 
 static struct frame *top(struct reader *r)
@@ -97,6 +99,7 @@ static void skip_bracket(struct reader *r)
 {
 	struct ab_token t;
 
+	r->has_inner = true;
 	for (int depth = 1; depth && next_token(r, &t);) {
 		char ch = sign_of(r, &t);
 
@@ -150,7 +153,8 @@ static void sum(struct reader *r, struct ab_made *m)
 			     m->is_path && r->k->lang == AB_RUBY
 				     ? AB_GLUE_PATH
 				     : AB_GLUE_TEXT);
-		r->is_made |= m->is_path || m->is_list || m->count > 1;
+		r->is_made |= m->is_path || m->is_list || m->count > 1 ||
+			      r->is_whole;
 	} else {
 		*m = f->term;
 	}
@@ -318,6 +322,9 @@ static void read_word(struct reader *r, const struct ab_token *first)
 	if (k->lang == AB_JS && ab_code_is_text(k, &t, "require"))
 		take_module(r, &t);
 	read_chain(r, &t, &owner);
+	/* [...] + sys.argv[1:]: ab_code_read_args() has them */
+	r->is_lost |= k->argv_count && top(r)->has_left &&
+		      top(r)->left.is_list && ab_code_is_argv(k, &t);
 	said = ab_code_said(k, &t, &owner, &r->x, &m);
 	if (said != AB_SAID_NOT) {
 		r->is_made |= said == AB_SAID;
@@ -479,7 +486,7 @@ static bool read_member(struct reader *r)
 		r->is_made = true;
 		op = AB_OP_SAME;
 	}
-	if (op == AB_OP_NONE && !r->depth)
+	if (op == AB_OP_NONE && !r->depth && !r->is_whole)
 		return false;
 	if (!peek_sign(r, '(')) {
 		if (op != AB_OP_SAME && op != AB_OP_EXPAND)
@@ -531,19 +538,21 @@ static void skip_condition(struct reader *r)
 	r->is_lost |= !ab_code_is_text(r->k, &t, "else");
 }
 
-#define MAX_SLICE 16
+static bool is_unknown(const struct ab_made *m)
+{
+	return !m->is_list && m->count == 1 && ab_code_is_hole(&m->words[0]);
+}
 
 /* a[1:], a[1..-1] of a list that is known. */
 static bool is_slice(struct reader *r, struct ab_made *m)
 {
-	const char *s = r->x.text + r->x.pos;
-	uint32_t left = r->x.len - r->x.pos;
-	const char *close = memchr(s, ']', left < MAX_SLICE ? left : MAX_SLICE);
+	const uint32_t end = r->x.pos + ab_op_slice(r->x.text + r->x.pos,
+						    r->x.len - r->x.pos, m);
 	struct ab_token t;
 
-	if (!close || !ab_op_slice(s, (uint32_t)(close - s), m))
+	if (end == r->x.pos)
 		return false;
-	while (next_token(r, &t) && r->x.text + r->x.pos <= close)
+	while (r->x.pos < end && next_token(r, &t))
 		;
 	r->is_made = true;
 	return true;
@@ -557,7 +566,7 @@ static void read_index(struct reader *r)
 	struct ab_token t, close;
 
 	/* of what is not known, nor is an element */
-	if (!m->is_list && m->count == 1 && ab_code_is_hole(&m->words[0])) {
+	if (is_unknown(m)) {
 		skip_bracket(r);
 		return;
 	}
@@ -593,11 +602,6 @@ static bool is_either(const struct reader *r, const struct ab_token *t,
 	       (ch == '?' && more == ':');
 }
 
-static bool is_ternary(const struct reader *r)
-{
-	return r->k->lang & (AB_JS | AB_PHP | AB_RUBY | AB_PERL);
-}
-
 enum step { STEP_ON, STEP_STOP, STEP_OTHER };
 
 /* Behind an operand: the sign `ch` that makes more of it. The lexer is behind
@@ -622,7 +626,10 @@ static enum step read_sign(struct reader *r, char ch)
 		read_index(r);
 		return STEP_ON;
 	}
-	if (ch == '?' && is_ternary(r) && !f->is_ternary) {
+	if (ch == '?' && ab_code_next_byte(r->k->text, r->x.pos) == '.')
+		return STEP_ON; /* a?.b */
+	if (ch == '?' && !f->is_ternary &&
+	    lang & (AB_JS | AB_PHP | AB_RUBY | AB_PERL)) {
 		sum(r, &m);
 		f->is_ternary = true;
 		return STEP_ON;
@@ -845,10 +852,25 @@ static void read_all(struct reader *r, struct ab_lexer *end)
 	}
 }
 
-enum need { NEED_ANY, NEED_MADE, NEED_WALKED };
+/* $h->{"x"}, x["y"] ?? z: to the end of the element; cwd="x" is none. */
+static void skip_rest(struct reader *r, struct ab_lexer *end)
+{
+	struct ab_token t;
 
-static bool read_made(struct ab_code *k, struct ab_lexer *x, struct ab_made *m,
-		      enum need need)
+	for (r->x = *end; next_token(r, &t) && !t.is_line; *end = r->x) {
+		char ch = sign_of(r, &t);
+
+		if (ch && memchr(",;)]}", ch, 5))
+			return;
+		r->is_lost |= ch == '=' || ch == ':';
+		r->has_inner = true;
+		if (ch && memchr("([{", ch, 3))
+			skip_bracket(r);
+	}
+}
+
+bool ab_code_read_expr(struct ab_code *k, struct ab_lexer *x, struct ab_made *m,
+		       enum ab_need need)
 {
 	AB_UNINITIALIZED struct reader r;
 	const struct ab_lexer was = k->x;
@@ -858,36 +880,21 @@ static bool read_made(struct ab_code *k, struct ab_lexer *x, struct ab_made *m,
 	r.x = *x;
 	r.depth = UINT32_MAX;
 	r.tokens = 0;
-	r.is_made = need == NEED_ANY;
-	r.is_lost = r.has_here = false;
-	r.walks = need == NEED_WALKED;
-	k->waits = false;
+	r.is_made = need == AB_NEED_ANY;
+	r.is_lost = r.has_here = r.has_inner = k->waits = false;
+	r.walks = need == AB_NEED_WALKED;
+	r.is_whole = need == AB_NEED_WORD;
 	push(&r, AB_OP_ROOT, 0);
 	read_all(&r, &end);
 	r.is_lost |= r.depth || !top(&r)->has_term;
 	if (!r.is_lost)
 		sum(&r, m);
+	if (!r.is_lost && r.is_whole && is_unknown(m))
+		skip_rest(&r, &end);
 	k->x = was;
-	if (r.is_lost || !r.is_made || !ab_made_begins(m))
+	r.is_made |= r.is_whole && r.has_inner;
+	if (r.is_lost || !r.is_made || !(r.is_whole || ab_made_begins(m)))
 		return false;
 	*x = end;
 	return true;
-}
-
-bool ab_code_read_made(struct ab_code *k, struct ab_lexer *x,
-		       struct ab_made *m)
-{
-	return read_made(k, x, m, NEED_MADE);
-}
-
-bool ab_code_read_any(struct ab_code *k, struct ab_lexer *x,
-		      struct ab_made *m)
-{
-	return read_made(k, x, m, NEED_ANY);
-}
-
-bool ab_code_read_walked(struct ab_code *k, struct ab_lexer *x,
-			 struct ab_made *m)
-{
-	return read_made(k, x, m, NEED_WALKED);
 }

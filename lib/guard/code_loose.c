@@ -161,7 +161,8 @@ static bool made_path(struct ab_code *k, struct ab_args *a,
 			return false;
 	}
 	x.pos = t->at;
-	if (!ab_code_read_made(k, &x, &m) || !m.is_path || m.is_list)
+	if (!ab_code_read_expr(k, &x, &m, AB_NEED_MADE) || !m.is_path ||
+	    m.is_list)
 		return false;
 	ab_made_cut(k, &m, false);
 	k->x = behind = x;
@@ -204,7 +205,8 @@ static void executed_value(struct ab_code *k, const struct ab_token *t)
 					 : ab_code_named(k, t) != NULL))
 		return;
 	x.pos = t->at;
-	if (!ab_code_read_any(k, &x, &m) || !ab_lexer_next(&x, &dot) ||
+	if (!ab_code_read_expr(k, &x, &m, AB_NEED_ANY) ||
+	    !ab_lexer_next(&x, &dot) ||
 	    !ab_code_is_sign(k, &dot, '.') || !ab_lexer_next(&x, &name) ||
 	    !ab_code_is_text(k, &name, "execute"))
 		return;

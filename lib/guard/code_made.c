@@ -193,6 +193,12 @@ void ab_made_join(struct ab_code *k, struct ab_made *a,
 		join_lists(k, a, b);
 		return;
 	}
+	/* ["rm", "-rf"] + x: nobody knows how many words that is */
+	if (a->is_list && glue == AB_GLUE_TEXT && b->count == 1 &&
+	    ab_code_is_hole(&b->words[0])) {
+		ab_made_add(k, a, &b->words[0]);
+		return;
+	}
 	if (a->is_list || b->is_list) {
 		ab_made_hole(k, a);
 		return;

@@ -237,7 +237,7 @@ static bool set_tuple(struct ab_code *k, struct ab_lexer x,
 	for (uint32_t i = 0; i < n; i++) {
 		bool is_end;
 
-		if (!ab_code_read_any(k, &x, &all[i]))
+		if (!ab_code_read_expr(k, &x, &all[i], AB_NEED_ANY))
 			return false;
 		is_end = !ab_lexer_next(&x, &t) || t.is_line ||
 			 ab_code_is_sign(k, &t, ';');
@@ -496,7 +496,8 @@ static bool read_walked(struct ab_code *k, struct ab_lexer list,
 	struct ab_lexer x = list;
 	struct ab_made m;
 
-	if (ab_code_read_walked(k, &x, &m) && (m.is_list || m.is_path) &&
+	if (ab_code_read_expr(k, &x, &m, AB_NEED_WALKED) &&
+	    (m.is_list || m.is_path) &&
 	    ab_code_set_made(k, name, &m, true))
 		return true;
 	ab_code_wait(k, list, name, true);

@@ -187,6 +187,8 @@ char ab_op_list(const struct ab_code *k, const struct ab_token *t,
 	return is_macro ? ']' : '}';
 }
 
+#define MAX_SLICE 16
+
 static void cut_list(struct ab_made *m, uint32_t begin, uint32_t end)
 {
 	end = end < m->count ? end : m->count;
@@ -196,8 +198,10 @@ static void cut_list(struct ab_made *m, uint32_t begin, uint32_t end)
 	m->room = 0; /* others have the words */
 }
 
-bool ab_op_slice(const char *s, uint32_t len, struct ab_made *m)
+uint32_t ab_op_slice(const char *s, uint32_t left, struct ab_made *m)
 {
+	const char *close = memchr(s, ']', left < MAX_SLICE ? left : MAX_SLICE);
+	const uint32_t len = close ? (uint32_t)(close - s) : 0;
 	uint32_t begin = 0, end = UINT32_MAX, at = 0;
 	bool is_range;
 
@@ -205,16 +209,16 @@ bool ab_op_slice(const char *s, uint32_t len, struct ab_made *m)
 		begin = (uint32_t)(s[at++] - '0');
 	is_range = len - at > 1 && !memcmp(s + at, "..", 2);
 	if (!m->is_list || at == len || (s[at] != ':' && !is_range))
-		return false;
+		return 0;
 	at += 1 + is_range;
 	if (at + 1 == len && s[at] >= '0' && s[at] <= '9')
 		end = (uint32_t)(s[at] - '0') + is_range;
 	else if (at != len && !(is_range && len - at > 1 &&
 				(!memcmp(s + at, "-1", 2) ||
 				 !memcmp(s + at, "$#", 2))))
-		return false;
+		return 0;
 	cut_list(m, begin, end);
-	return true;
+	return len + 1;
 }
 
 static bool is_digit(const struct ab_made *m)

@@ -56,8 +56,9 @@ bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m);
 char ab_op_list(const struct ab_code *k, const struct ab_token *t,
 		struct ab_lexer *x);
 /* What of a list is left by what stands in the brackets behind it: `1:`,
-   `1..-1`, `1..$#a`. False: it is no list, or that is not understood. */
-bool ab_op_slice(const char *s, uint32_t len, struct ab_made *m);
+   `1..-1`, `1..$#a`. How many bytes that is, with the bracket that closes; 0:
+   it is no list, or that is not understood. */
+uint32_t ab_op_slice(const char *s, uint32_t left, struct ab_made *m);
 /* It makes more than it was given. */
 bool ab_op_is_making(enum ab_op op);
 /* The call that has the name, as owner.name(); and the method of what has been

@@ -274,7 +274,8 @@ static bool is_filled(struct ab_code *k, struct ab_lexer x)
 	return k->lang == AB_PY && ab_lexer_next(&x, &t) &&
 	       t.kind == AB_TOKEN_STRING && ab_lexer_next(&x, &t) &&
 	       ab_code_is_sign(k, &t, '%') &&
-	       !(ab_code_read_made(k, &ahead, &m) && ab_made_is_known(&m));
+	       !(ab_code_read_expr(k, &ahead, &m, AB_NEED_MADE) &&
+		 ab_made_is_known(&m));
 }
 
 /* One argument, at the lexer. */
@@ -311,7 +312,8 @@ static void give_rest(struct ab_code *k, struct ab_lexer x,
 	if (!n)
 		return;
 	/* sys.executable, os.path.join("a", "b") */
-	if (ab_code_read_made(k, &made, &m) && ends_argument(k, made) &&
+	if (ab_code_read_expr(k, &made, &m, AB_NEED_MADE) &&
+	    ends_argument(k, made) &&
 	    m.count == 1 && !m.is_list && ab_made_is_known(&m)) {
 		ab_code_add_value(k, n, &m.words[0], false);
 		k->last = NULL;

@@ -730,8 +730,8 @@ static bool add_made(struct ab_code *k, const struct ab_token *name,
 	struct ab_made m;
 
 	if (!n || !n->is_list || n->is_nested ||
-	    !ab_code_read_made(k, &x, &m) || !ends_made(k, x, end) ||
-	    !m.is_list || has_value(k, name, &m))
+	    !ab_code_read_expr(k, &x, &m, AB_NEED_MADE) ||
+	    !ends_made(k, x, end) || !m.is_list || has_value(k, name, &m))
 		return false;
 	for (uint32_t i = 0; i < m.count; i++)
 		ab_code_add_value(k, &k->names[n - k->names], &m.words[i],
@@ -758,8 +758,9 @@ void ab_code_read_late(struct ab_code *k)
 	for (uint32_t i = 0; i < k->late_count; i++) {
 		struct ab_late *late = &k->late[i];
 
-		if (late->is_each ? ab_code_read_walked(k, &late->x, &m)
-				  : ab_code_read_made(k, &late->x, &m))
+		if (ab_code_read_expr(k, &late->x, &m,
+				      late->is_each ? AB_NEED_WALKED
+						    : AB_NEED_MADE))
 			(void)ab_code_set_made(k, &late->name, &m,
 					       late->is_each);
 	}
@@ -800,7 +801,8 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 	struct ab_made m;
 	char end = 0;
 
-	if (kind == AB_VALUE_SET && ab_code_read_made(k, &behind, &m) &&
+	if (kind == AB_VALUE_SET &&
+	    ab_code_read_expr(k, &behind, &m, AB_NEED_MADE) &&
 	    ends_made(k, behind, &end) &&
 	    ab_code_set_made(k, name, &m, false))
 		return end;

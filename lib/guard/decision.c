@@ -264,6 +264,21 @@ static bool is_worse(const struct ab_finding *a, const struct ab_finding *b)
 	return a->severity > b->severity;
 }
 
+/* The same of the same place: what is gone through more than once. */
+static bool is_said(const agentbox_decision *d, const struct ab_finding *f)
+{
+	for (uint32_t i = 0; i < d->finding_count; i++) {
+		const struct ab_finding *one = &d->findings[i];
+
+		if (one->rule == f->rule && one->reason == f->reason &&
+		    one->verdict == f->verdict && one->where == f->where &&
+		    one->span.begin == f->span.begin &&
+		    one->span.end == f->span.end && f->span.end)
+			return true;
+	}
+	return false;
+}
+
 void ab_decision_add(agentbox_decision *d, const struct ab_finding *finding)
 {
 	struct ab_finding f = *finding;
@@ -276,6 +291,8 @@ void ab_decision_add(agentbox_decision *d, const struct ab_finding *finding)
 		d->best = f;
 		d->has_best = true;
 	}
+	if (is_said(d, &f))
+		return;
 	if (d->finding_count < AB_MAX_FINDINGS)
 		d->findings[d->finding_count++] = f;
 	d->finding_total++;
