@@ -263,14 +263,20 @@ static const uint8_t *pair(const ab_content_window *w, const uint8_t *p,
 	return open_quote(blanks(p + 1, w->hi), w->hi, quote);
 }
 
-/* The first of these pairs, each of which begins behind a comma or a line. */
+/*
+ * The first of these pairs, each of which begins behind a comma or a line.
+ * Before *mark, if there is one, is none: whoever searched last has left it
+ * at the comma from which to go on.
+ */
 static const uint8_t *first_pair(const ab_content_window *w, const uint8_t *p,
 				 const char *const *words, size_t n,
-				 uint8_t *quote)
+				 const uint8_t **mark, uint8_t *quote)
 {
 	const uint8_t *end = w->hi - p > LINE ? p + LINE : w->hi;
-	const uint8_t *begin = p;
+	const uint8_t *begin = p, *value = NULL;
 
+	if (mark && *mark > p)
+		p = *mark;
 	/* what is nested has names of its own */
 	for (; p < end && *p != '}' && (p == begin || !is_one_of("{[", *p));
 	     p++) {
@@ -279,17 +285,18 @@ static const uint8_t *first_pair(const ab_content_window *w, const uint8_t *p,
 		if (*p != '\n' && *p != ',')
 			continue;
 		next = run('s', p + 1, end, LINE);
-		if (next < end && *next == '-') /* the list's next */
+		/* what is beyond the end, or the list's next */
+		if (next == end || *next == '-')
 			break;
-		for (size_t i = 0; i < n; i++) {
-			const uint8_t *value = pair(w, next, words[i], quote);
-
-			if (value)
-				return value;
-		}
+		for (size_t i = 0; !value && i < n; i++)
+			value = pair(w, next, words[i], quote);
+		if (value)
+			break;
 		p = next - 1; /* empty lines would all end there */
 	}
-	return NULL;
+	if (mark)
+		*mark = p;
+	return value;
 }
 
 /*
@@ -307,9 +314,10 @@ static const uint8_t *listed(const ab_content_window *w, const uint8_t *p,
 	if (p == w->hi || !is_one_of(",\r\n{", *p))
 		return NULL;
 	if (*p == '{')
-		return first_pair(w, p, defaults, AB_ARRAY_LEN(defaults),
+		return first_pair(w, p, defaults, AB_ARRAY_LEN(defaults), NULL,
 				  quote);
-	return first_pair(w, p, values, AB_ARRAY_LEN(values), quote);
+	return first_pair(w, p, values, AB_ARRAY_LEN(values),
+			  &w->marks[AB_MARK_LISTED], quote);
 }
 
 /* p before what of this class ends there. */
