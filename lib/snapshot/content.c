@@ -143,6 +143,20 @@ static bool is_one_of(const uint8_t *name, size_t n, const char *const *list,
 	return false;
 }
 
+/* What a program reads its settings from, by how its name ends. */
+static bool is_settings(const uint8_t *name, size_t n)
+{
+	static const char *const ends[] = {
+		"yaml", "yml", "toml", "ini",	 "properties", "conf",
+		"cfg",	"cnf", "env",  "config", "tf",	       "tfvars",
+		"hcl",	"xml", "plist", "json",	 "json5",      "jsonc",
+	};
+	const uint8_t *dot = n ? memrchr(name, '.', n) : NULL;
+
+	return dot && is_one_of(dot + 1, n - (size_t)(dot + 1 - name), ends,
+				AB_ARRAY_LEN(ends));
+}
+
 static unsigned kind_of(const char *path, size_t n)
 {
 	static const char *const locks[] = {
@@ -175,6 +189,8 @@ static unsigned kind_of(const char *path, size_t n)
 		kind |= AB_CONTENT_INDEX_FILE;
 	else if (len && ab_content_has(p, len, "npmrc"))
 		kind |= AB_CONTENT_NPMRC;
+	else if (is_settings(p, len))
+		kind |= AB_CONTENT_SETTINGS;
 	return kind;
 }
 

@@ -309,14 +309,115 @@ static bool is_signed(const ab_content_window *w, ab_content_match *m)
 	       (m->end - p >= 16 || !is_in_comment(w, w->at));
 }
 
+static bool is_base58(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && ab_content_class('A', *p) && !is_one_of("0OIl", *p))
+		p++;
+	return p == end;
+}
+
+/*
+ * Where a coin is, which is called a token too: an address of Ethereum, Tron or
+ * Solana. Of other tokens of that length one in twenty looks so.
+ */
+static bool is_address(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+
+	if (n == 42 && p[0] == '0' && p[1] == 'x')
+		return run('H', p + 2, end, n) == end;
+	return (n == 43 || n == 44 || (n == 34 && *p == 'T')) &&
+	       is_base58(p, end);
+}
+
+/* Does the name say that it opens something? */
+static bool opens(const uint8_t *name, const uint8_t *end)
+{
+	static const char *const words[] = { "access", "api", "auth", "bot",
+					     "refresh", "private", "secret",
+					     "bearer", "session", "deploy",
+					     "key", "pass", "pwd" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (ab_content_has(name, (size_t)(end - name), words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A UUID, in which no shuffle of the kinds is. */
+static bool is_uuid(const uint8_t *p, const uint8_t *end)
+{
+	if (end - p != 36 || run('x', p, end, 36) != end)
+		return false;
+	for (size_t i = 0; i < 36; i++) {
+		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if ((p[i] == '-') != is_dash)
+			return false;
+	}
+	return !ab_content_counts(p, 36);
+}
+
+static bool is_key_or_uuid(const ab_content_window *w,
+			   const ab_content_match *m)
+{
+	const uint8_t *p = m->value;
+	size_t n;
+
+	if (m->end - p > 2 && p[0] == '0' && p[1] == 'x')
+		p += 2;
+	n = (size_t)(m->end - p);
+	/* tests make up UUIDs for whatever they need */
+	if (is_uuid(p, m->end))
+		return !(w->kind & AB_CONTENT_TESTS);
+	if (is_address(m->value, m->end) && !opens(whole_name(w), m->value))
+		return false;
+	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
+	       !ab_content_counts(p, n) && !is_weak(p, m->end);
+}
+
+/*
+ * The same in a file of settings: what stands there behind the name of a
+ * secret is one. In a program it may be a digest, a nonce or a test's vector;
+ * of pages and requests there are tokens that open nothing.
+ */
+static bool is_given(const ab_content_window *w, const ab_content_match *m)
+{
+	const uint8_t *name = whole_name(w);
+
+	if (is_real(w, m))
+		return true;
+	return (w->kind & AB_CONTENT_SETTINGS) &&
+	       !(w->kind & AB_CONTENT_TESTS) && is_key_or_uuid(w, m) &&
+	       (name == w->at || opens(name, m->value));
+}
+
 static bool is_password(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *end = m->end;
 
-	if (is_assigned(w, m))
+	if (is_assigned_as(w, m, is_given))
 		return true;
 	m->end = end;
 	return is_signed(w, m);
+}
+
+/*
+ * Shorter ones are what manuals of services show; with signs, which those do
+ * not have, sixteen are what somebody let a generator make.
+ */
+static bool is_full(const ab_content_match *m)
+{
+	size_t n = (size_t)(m->end - m->value);
+
+	if (n >= 20 || n < 16)
+		return n >= 20;
+	for (const uint8_t *p = m->value; p < m->end; p++) {
+		if (is_one_of("!#%&*+=?@^|~", *p))
+			return true;
+	}
+	return false;
 }
 
 /* password: ..., and how else its name ends */
@@ -342,8 +443,7 @@ bool ab_verify_secret(const ab_content_window *w, ab_content_match *m)
 		p++;
 	if (ab_content_at(w, p, "key", true))
 		m->end = p + 3;
-	/* shorter ones are what manuals of such services show */
-	return is_assigned(w, m) && m->end - m->value >= 20;
+	return is_assigned_as(w, m, is_given) && is_full(m);
 }
 
 /*
@@ -396,8 +496,11 @@ static bool is_issued(const ab_content_window *w, const ab_content_match *m)
 {
 	size_t n = (size_t)(m->end - m->value);
 
+	if (is_uuid(m->value, m->end))
+		return is_given(w, m);
 	if (run('H', m->value, m->end, n) != m->end)
-		return n >= 20 && ab_content_is_made(m->value, m->end);
+		return is_full(m) && (ab_content_is_made(m->value, m->end) ||
+				      is_long(m));
 	return n >= 32 && !(n & 7) && !ab_content_counts(m->value, n) &&
 	       !is_public(w, m);
 }
@@ -429,47 +532,19 @@ static bool is_published(const uint8_t *p, const uint8_t *end)
 	return false;
 }
 
-static bool is_base58(const uint8_t *p, const uint8_t *end)
-{
-	while (p < end && ab_content_class('A', *p) && !is_one_of("0OIl", *p))
-		p++;
-	return p == end;
-}
-
-/*
- * Where a coin is, which is called a token too: an address of Ethereum, Tron or
- * Solana. Of other tokens of that length one in twenty looks so.
- */
-static bool is_address(const uint8_t *p, const uint8_t *end)
-{
-	size_t n = (size_t)(end - p);
-
-	if (n == 42 && p[0] == '0' && p[1] == 'x')
-		return run('H', p + 2, end, n) == end;
-	return (n == 43 || n == 44 || (n == 34 && *p == 'T')) &&
-	       is_base58(p, end);
-}
-
-/* Does the name say that it opens something? */
-static bool opens(const uint8_t *name, const uint8_t *end)
-{
-	static const char *const words[] = { "access", "api", "auth", "bot",
-					     "refresh", "private", "secret",
-					     "bearer", "session", "deploy",
-					     "key" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
-		if (ab_content_has(name, (size_t)(end - name), words[i]))
-			return true;
-	}
-	return false;
-}
-
 /* api_key: ... */
 bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
 {
 	return is_assigned_as(w, m, is_issued) &&
 	       !is_published(m->value, m->end);
+}
+
+/* Of the file that a key is in; base64 has no dots. */
+static bool is_path(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+
+	return memchr(p, '/', n) && memchr(p, '.', n);
 }
 
 /*
@@ -480,9 +555,10 @@ bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *name_end = m->end;
 
-	return is_assigned(w, m) && m->end - m->value >= 20 &&
+	return is_assigned_as(w, m, is_given) && is_full(m) &&
 	       !memchr(m->value, ':', (size_t)(m->end - m->value)) &&
 	       !is_published(m->value, m->end) &&
+	       !is_path(m->value, m->end) &&
 	       (opens(whole_name(w), name_end) ||
 		!is_address(m->value, m->end));
 }
@@ -521,38 +597,6 @@ bool ab_verify_key_word(const ab_content_window *w, ab_content_match *m)
 	return is_assigned(w, m) && m->end - m->value >= 32 &&
 	       run('E', m->value, m->end, 64) == m->end &&
 	       !ab_content_at(w, m->value, "AAAA", false);
-}
-
-/* A UUID, in which no shuffle of the kinds is. */
-static bool is_uuid(const uint8_t *p, const uint8_t *end)
-{
-	if (end - p != 36 || run('x', p, end, 36) != end)
-		return false;
-	for (size_t i = 0; i < 36; i++) {
-		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if ((p[i] == '-') != is_dash)
-			return false;
-	}
-	return !ab_content_counts(p, 36);
-}
-
-static bool is_key_or_uuid(const ab_content_window *w,
-			   const ab_content_match *m)
-{
-	const uint8_t *p = m->value;
-	size_t n;
-
-	if (m->end - p > 2 && p[0] == '0' && p[1] == 'x')
-		p += 2;
-	n = (size_t)(m->end - p);
-	/* tests make up UUIDs for whatever they need */
-	if (is_uuid(p, m->end))
-		return !(w->kind & AB_CONTENT_TESTS);
-	if (is_address(m->value, m->end) && !opens(whole_name(w), m->value))
-		return false;
-	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
-	       !ab_content_counts(p, n) && !is_weak(p, m->end);
 }
 
 /*

@@ -55,6 +55,7 @@ typedef struct ab_content_window {
 #define AB_CONTENT_NPMRC 2u
 #define AB_CONTENT_INDEX_FILE 4u /* where packages come from */
 #define AB_CONTENT_TESTS 8u /* what a test makes up */
+#define AB_CONTENT_SETTINGS 16u /* of a program, which are no source of one */
 
 /* What a rule found: the secret, and of it the part that varies. */
 typedef struct ab_content_match {
@@ -308,7 +309,7 @@ bool ab_verify_document(const ab_content_window *w, ab_content_match *m);
 
 /* content_anchor.c: where may which row begin? */
 #define AB_CONTENT_HEADS 4096
-#define AB_CONTENT_PRINTS 1536
+#define AB_CONTENT_PRINTS 2048
 
 /* Four bytes of an anchor, and how far they are behind its beginning. */
 #define AB_CONTENT_PRINT 4

@@ -279,8 +279,9 @@ bool ab_place_is_of_tests(const char *path, size_t parent_len)
 		"fixture",	"fixtures",	 "golden",    "goldens",
 		"mocks",	"regress",	 "selftest",  "spec",
 		"specs",	"t",		 "test",      "test-data",
-		"test_data",	"testdata",	 "tests",     "testsuite",
-		"unittests"};
+		"test-vectors",	"test_data",	 "test_vectors", "testdata",
+		"tests",	"testsuite",	 "testvectors",	 "unittests",
+		"vectors"};
 
 	return IS_IN(&place, places);
 }

@@ -124,6 +124,36 @@ static void is_miss(const char *rule, const char *template, const char *p,
 }
 
 /* Random texts: many rounds, so that a rare one that fails shows. */
+static void is_for_settings(const char *rule, const char *template,
+			    const char *p, size_t n)
+{
+	ab_content_finding f;
+
+	ck_assert_msg(scan_as(AB_CONTENT_STRICT, "conf/app.YML", p, n, &f),
+		      "%s: missed %s", rule, template);
+	ck_assert_str_eq(f.rule, rule);
+	ck_assert_msg(!scan_as(AB_CONTENT_STRICT, "src/app.py", p, n, &f),
+		      "%s: %s", rule, template);
+	ck_assert_msg(!scan_as(AB_CONTENT_STRICT, "tests/app.yml", p, n, &f),
+		      "%s: %s", rule, template);
+}
+
+static void is_no_setting(const char *rule, const char *template,
+			  const char *p, size_t n)
+{
+	ab_content_finding f;
+
+	ck_assert_msg(!scan_as(AB_CONTENT_STRICT, "conf/app.yml", p, n, &f),
+		      "%s: %s", rule, template);
+}
+
+START_TEST(in_settings_digits_are_a_secret_and_nowhere_else)
+{
+	each("settings", is_for_settings);
+	each("settings_miss", is_no_setting);
+}
+END_TEST
+
 START_TEST(every_hit_is_found_and_every_miss_is_not)
 {
 	for (int round = 0; round < 50; round++) {
@@ -930,6 +960,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	ADD(every_rule_has_a_row_with_both_answers);
 	ADD(every_hit_is_found_and_every_miss_is_not);
+	ADD(in_settings_digits_are_a_secret_and_nowhere_else);
 	ADD(wide_text_is_seen_through);
 	ADD(wide_text_is_seen_through_far_behind);
 	ADD(a_key_in_base64_is_found_wherever_its_lines_end);
