@@ -52,9 +52,14 @@ static const uint8_t *open_quote(const uint8_t *p, const uint8_t *hi,
 {
 	*quote = 0;
 	for (int depth = 0; depth < 2; depth++) {
-		if (hi - p > 1 && *p == '\\' && ab_content_class('Q', p[1])) {
+		const uint8_t *q = p;
+
+		/* JSON in JSON in JSON has three before one */
+		while (q < hi && q - p < 7 && *q == '\\')
+			q++;
+		if (q > p && q < hi && ab_content_class('Q', *q)) {
 			*quote = '\\';
-			return p + 2;
+			return q + 1;
 		}
 		if (p == hi || !ab_content_class('Q', *p) || *p == *quote)
 			break;
@@ -76,7 +81,7 @@ static const uint8_t *open_string(const ab_content_window *w,
 		"new(",	     "String(",	   "b(",      "String::from(",
 		"string(",   "std::string(", "Secret(", "SecretStr(",
 		"Fernet(",   "Fernet(b",   "Field(",  "Field(default=",
-		"field(default=", "SecretString(",
+		"field(default=", "SecretString(", "new String(",
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
@@ -144,6 +149,39 @@ static const uint8_t *variable(const ab_content_window *w, const uint8_t *p,
 	return p;
 }
 
+/*
+ * A list's first item, as recordings of HTTP have headers: name: ["v"], and
+ * in YAML "- v" in the line below.
+ */
+static const uint8_t *first_item(const ab_content_window *w, const uint8_t *p,
+				 uint8_t *quote)
+{
+	const uint8_t *q = run('s', p, w->hi, 96);
+
+	if (q < w->hi && *q == '[')
+		return next_string(w, q + 1, quote);
+	p = blanks(p, w->hi);
+	if (p == w->hi || !is_one_of("\r\n", *p) ||
+	    !ab_content_at(w, q, "- ", false))
+		return NULL;
+	return open_string(w, blanks(q + 1, w->hi), quote);
+}
+
+/* "The password is `v`", "set the password to 'v'": always in quotes. */
+static const uint8_t *told(const ab_content_window *w, const uint8_t *p,
+			   uint8_t *quote)
+{
+	static const char *const words[] = { "is ", "is: ", "to ", "was " };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (!ab_content_at(w, p, words[i], false))
+			continue;
+		p = open_string(w, p + strlen(words[i]), quote);
+		return *quote ? p : NULL;
+	}
+	return NULL;
+}
+
 /* Behind the braces of a property of C#; p where none end. */
 static const uint8_t *behind_accessors(const ab_content_window *w,
 				       const uint8_t *p)
@@ -168,8 +206,9 @@ static const uint8_t *cell(const ab_content_window *w, const uint8_t *p,
  * The value behind a name: of "name: v", name := "v", "name" => "v",
  * ["name"] = "v", #define name "v", f("name", "v"), name("v"), name{"v"},
  * name ?= v, name <- "v", <name>v</name>, <x key="name">v</x>,
- * name" value="v", name: T = "v", name { get; set; } = "v", **name**: v and
- * | name | v |. *quote is what has to end it; 0: the line's end.
+ * name" value="v", name: T = "v", name { get; set; } = "v", **name**: v,
+ * | name | v |, name: ["v"] and name is "v". *quote is what has to end it; 0:
+ * the line's end.
  */
 static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 			       uint8_t *quote)
@@ -223,6 +262,8 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 		p++;
 	else if (w->hi - p > 1 && *p == '|' && ab_content_class('b', p[1]))
 		return cell(w, p + 1, quote);
+	else if (!*quote && p > begin && (value = told(w, p, quote)))
+		return value;
 	if (ab_content_at(w, p, "value", true))
 		p = blanks(p + 5, w->hi);
 	if (p == w->hi ||
@@ -239,6 +280,8 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 			return value;
 	}
 	value = is_quoted ? NULL : next_string(w, p, quote);
+	if (!value && !is_quoted)
+		value = first_item(w, p, quote);
 	if (value)
 		return value;
 	p = blanks(p, w->hi);

@@ -507,6 +507,8 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 	/* a list of names and values */
 	if (p && ab_content_at(w, p, "value", true))
 		p = assigned(p + 5, w->hi);
+	if (p && ab_content_at(w, p, "- ", false)) /* YAML's list */
+		p = separators(p + 2, w->hi);
 	if (!p)
 		return false;
 	is_bearer = ab_content_at(w, p, "bearer", true) ||
