@@ -201,6 +201,17 @@ bool ab_verify_command(const ab_content_window *w, ab_content_match *m)
 	return is_option(w, p);
 }
 
+/* --token and so on; what is a key alone has names in hexadecimal. */
+static bool is_digits(const ab_content_window *w, const ab_content_match *m)
+{
+	size_t n = (size_t)(m->end - m->value);
+
+	return n >= 32 && !(n & 7) && !(w->kind & AB_CONTENT_TESTS) &&
+	       run('h', m->value, m->end, n) == m->end &&
+	       !ab_content_at(w, w->at, "-key", false) &&
+	       !ab_content_counts(m->value, n);
+}
+
 /*
  * --token v, --acme-password=v of any program: what a generator made. Shorter
  * ones are what manuals show.
@@ -221,7 +232,7 @@ bool ab_verify_option(const ab_content_window *w, ab_content_match *m)
 	m->end = until(m->value, w->hi, "\"'$`<\\,;:/", 65);
 	return m->end - m->value >= 16 &&
 	       !(m->end < w->hi && is_one_of(":/", *m->end)) &&
-	       ab_content_is_made(m->value, m->end);
+	       (ab_content_is_made(m->value, m->end) || is_digits(w, m));
 }
 
 /* "committer NAME <MAIL> SECONDS +ZONE" behind "mark" or a commit's line. */
