@@ -666,8 +666,12 @@ bool ab_verify_bindpw(const ab_content_window *w, ab_content_match *m)
 bool ab_verify_pgpass(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *host = back('.', w, w->at, 255), *p = m->end;
+	/* a string that a command writes, a comment, a list */
+	bool is_quoted = host > w->lo && is_one_of("\"'`", host[-1]);
+	bool is_line = ab_content_begins_line(w, host);
 
-	if (host == w->at || !ab_content_begins_line(w, host))
+	if (host == w->at ||
+	    !(is_line || is_quoted || ab_content_begins_item(w, host)))
 		return false;
 	for (int i = 0; i < 2; i++) {
 		const uint8_t *end = until(p, w->hi, ":", 64);
@@ -678,8 +682,10 @@ bool ab_verify_pgpass(const ab_content_window *w, ab_content_match *m)
 	}
 	m->first = host;
 	m->value = p;
-	m->end = until(p, w->hi, "", 256);
-	return m->end - p >= 4 && ab_content_is_far(host, w->at, p, m->end);
+	m->end = until(p, w->hi, is_quoted ? "\"'`\\" : "", 256);
+	return m->end - p >= 4 &&
+	       (is_line || ab_content_is_generated(p, m->end)) &&
+	       ab_content_is_far(host, w->at, p, m->end);
 }
 
 /* "auth": "base64 of user:password", as registries have it */

@@ -127,6 +127,7 @@ bool ab_content_at(const ab_content_window *w, const uint8_t *p,
 /* Only white space between the beginning of the line and p, behind what a patch
    or a quotation has there? */
 bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p);
+bool ab_content_begins_item(const ab_content_window *w, const uint8_t *p);
 /* The same without white space. */
 bool ab_content_is_line(const ab_content_window *w, const uint8_t *p);
 bool ab_content_is_word(uint8_t c);

@@ -38,10 +38,56 @@ static const uint8_t *printable(const uint8_t *p, const uint8_t *hi,
 	return p;
 }
 
+/* Compose has "$$" for '$', as the labels of a proxy do. */
+static const uint8_t *dollars(const uint8_t *p, const uint8_t *hi)
+{
+	return hi - p > 1 && p[0] == '$' && p[1] == '$' ? p + 2 : p + 1;
+}
+
+/* A hash of htpasswd(1) from p, whole: no word of a text looks so. */
+static bool is_whole_hash(const uint8_t *p, const uint8_t *hi)
+{
+	bool is_md5 = p[1] == 'a';
+	size_t salt = is_md5 ? 8 : 2, n = is_md5 ? 22 : 53;
+	const uint8_t *end;
+
+	if (*p != '$' || !(is_md5 || p[1] == '2'))
+		return false;
+	p += is_md5 ? 5 : 3;
+	p = dollars(p, hi);
+	end = run('S', p, hi, salt);
+	if (end == p || end == hi || *end != '$')
+		return false;
+	p = dollars(end, hi);
+	return p < hi && run('S', p, hi, n) - p == (ptrdiff_t)n;
+}
+
+/* The name before a whole hash behind more than begins a line: a label's,
+   another pair's, a comment's. */
+static const uint8_t *pair_name(const ab_content_window *w, const uint8_t *p)
+{
+	const uint8_t *name;
+
+	if (p == w->lo || p[-1] != ':' || !is_whole_hash(w->at, w->hi))
+		return NULL;
+	name = back('.', w, p - 1, 64);
+	return name < p - 1 &&
+			       ((name > w->lo && name[-1] == ',') ||
+				ab_content_begins_item(w, name)) ?
+		       name :
+		       NULL;
+}
+
 bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m)
 {
+	const uint8_t *p = w->at;
+
+	if (p > w->lo && *p == '$' && p[-1] == '$')
+		p--;
 	/* '.' is [A-Za-z0-9_.=-] */
-	m->first = line_name(w, w->at, '.', 64);
+	m->first = line_name(w, p, '.', 64);
+	if (!m->first)
+		m->first = pair_name(w, p);
 	if (!m->first)
 		return false;
 	m->value = w->at + 3;

@@ -672,9 +672,10 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 	bool has_login = false;
 	size_t n;
 
-	bool is_quoted = w->at > w->lo && ab_content_class('Q', w->at[-1]);
+	/* in a string, a comment, a sentence or a log */
+	bool is_inside = !ab_content_begins_line(w, w->at);
 
-	if (!is_quoted && !ab_content_begins_line(w, w->at))
+	if (is_inside && !is_one_of("\"'` \t", w->at[-1]))
 		return false;
 	host = field(w, &p, "machine", &end);
 	n = host ? (size_t)(end - host) : 0;
@@ -684,7 +685,7 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 	    is_weak(m->value, m->end))
 		return false;
 	/* a program's own tests have such strings */
-	if (is_quoted && (!is_strong(m->value, m->end) || !has_login))
+	if (is_inside && (!is_strong(m->value, m->end) || !has_login))
 		return false;
 	/* a template's host, so the password may be one's as well */
 	if (n && is_one_of("%$<{", *host) &&

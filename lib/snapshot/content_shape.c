@@ -273,6 +273,14 @@ bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p)
 	return ab_content_is_line(w, p);
 }
 
+/* Marks of a comment, a list, a quotation or a change may be before it. */
+bool ab_content_begins_item(const ab_content_window *w, const uint8_t *p)
+{
+	while (p > w->lo && ab_content_is_one_of("-+#;/*>| \t", p[-1]))
+		p--;
+	return ab_content_is_line(w, p);
+}
+
 bool ab_content_shape(const char *shape, bool fold,
 		      const ab_content_window *w, ab_content_match *m)
 {
