@@ -330,7 +330,7 @@ static int put_too_large(extracting *g, int dirfd, const char *name)
 	int fd, r = 0;
 
 	if (size > STAND_IN_MAX || size == 0)
-		return limit(g, "max_file: larger than a file may be");
+		return limit(g, "max_file_bytes: larger than a file may be");
 	fd = openat(dirfd, name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0444);

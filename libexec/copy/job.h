@@ -144,6 +144,12 @@ int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 	      const char *where, const char *message);
 
 /*
+ * Of one that begins with a limit of the plan: also what the limit is and what
+ * to do, for the host may not know that there is one.
+ */
+void copy_name_limit(copy_failure *failure, const ab_copy_plan *plan);
+
+/*
  * A rule of the content scan as a record's entry has it: the finding of one
  * that the host admits. copy_admitted_rule() is NULL for none and for what is
  * no rule's number.

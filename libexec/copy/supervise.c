@@ -686,6 +686,7 @@ int copy_supervise(copy_job *job)
 	copy_stop(&s.scout);
 	if (r) {
 		copy_abandon(&s);
+		copy_name_limit(&s.failure, &job->plan);
 		send_end(&s, NULL);
 		return 1;
 	}

@@ -270,7 +270,8 @@ static int check_bounds(const walking *g)
 		return fail(g, AGENTBOX_ELIMIT, 0,
 			    "max_files: far more names than files may be");
 	if (t->names_len > NAME_BYTES_MAX)
-		return fail(g, AGENTBOX_ELIMIT, 0, "too many bytes of names");
+		return fail(g, AGENTBOX_ELIMIT, 0,
+			    "over 1 GiB of names; exclude more");
 	if (t->kept_files > job->plan.max_files)
 		return fail(g, AGENTBOX_ELIMIT, 0,
 			    "max_files: more files than may be copied");

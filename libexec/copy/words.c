@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,4 +112,30 @@ int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 	snprintf(failure->where, sizeof(failure->where), "%s", where);
 	snprintf(failure->message, sizeof(failure->message), "%s", message);
 	return -1;
+}
+
+void copy_name_limit(copy_failure *failure, const ab_copy_plan *plan)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} limits[] = {
+		{ "max_bytes: ", plan->max_bytes },
+		{ "max_files: ", plan->max_files },
+		{ "max_file_bytes: ", plan->max_file_bytes },
+		{ "deadline_ms ", plan->deadline_ms },
+	};
+	size_t len = strnlen(failure->message, sizeof(failure->message));
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const char *name = limits[i].name;
+
+		if (strncmp(failure->message, name, strlen(name)) != 0)
+			continue;
+		/* too long for the text: what there is says enough */
+		snprintf(failure->message + len, sizeof(failure->message) - len,
+			 "; it is %" PRIu64 ": allow more, or exclude more",
+			 limits[i].value);
+		return;
+	}
 }

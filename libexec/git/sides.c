@@ -161,7 +161,8 @@ static int check_bounds(const listing *g)
 		return fail(g, AGENTBOX_ELIMIT,
 			    "max_files: far more names than files may be");
 	if (s->names_len > NAME_BYTES_MAX)
-		return fail(g, AGENTBOX_ELIMIT, "too many bytes of names");
+		return fail(g, AGENTBOX_ELIMIT,
+			    "over 1 GiB of names; exclude more");
 	if (s->kept_files > g->job->plan.max_files)
 		return fail(g, AGENTBOX_ELIMIT,
 			    "max_files: more files than may be copied");

@@ -338,6 +338,7 @@ static void case_050_051_past_a_limit_nothing_is_published(void)
 	task.plan.max_files = 2;
 	end = copy_do(&task);
 	CHECK(end.code == AGENTBOX_ELIMIT, "%d", end.code);
+	CHECK(strstr(end.message, "it is 2: allow more"), "%s", end.message);
 	copy_nothing_published();
 	copy_init(&task, AB_COPY_MAKE);
 	task.plan.max_bytes = 20;

@@ -586,7 +586,10 @@ def what_is_wrong_is_named():
          "lax")
     says(status(tool("snapshot", "copy", "--max-files", "0", SRC, DST), 2),
          "max_files")
-    status(tool("snapshot", "copy", "--max-files", "1", SRC, DST), 5)
+    says(status(tool("snapshot", "copy", "--max-files", "1", SRC, DST), 5),
+         "max_files: ", "it is 1: allow more, or exclude more")
+    says(status(tool("snapshot", "copy", "--max-bytes", "7", SRC, DST), 5),
+         "max_bytes: ", "it is 7: allow more, or exclude more")
     expect(not os.path.exists(DST), "half made")
     for name in (".hidden", "x" * 240):
         dst = os.path.join(os.path.dirname(DST), name)
