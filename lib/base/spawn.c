@@ -85,6 +85,19 @@ static bool is_shortage(int sys_errno)
 	       sys_errno == EMFILE || sys_errno == ENFILE;
 }
 
+/* What helps, if we know it: to install what is there would not. */
+static const char *what_to_do(int sys_errno)
+{
+	switch (sys_errno) {
+	case ENOENT:
+	case ENOTDIR:
+		return "; install it or set another helper directory";
+	case EACCES:
+		return "; let the caller search the directory";
+	}
+	return "";
+}
+
 static int32_t refuse_open(const program *p, int sys_errno,
 			   agentbox_error **err)
 {
@@ -92,9 +105,8 @@ static int32_t refuse_open(const program *p, int sys_errno,
 		return ab_error_sys(err, sys_errno, NULL,
 				    "cannot open helper '%s'", p->name);
 	return ab_error_sys_code(err, AGENTBOX_EHELPER, sys_errno, NULL,
-				 "cannot open helper '%s' in '%s'; install it "
-				 "or set another helper directory", p->name,
-				 p->dir);
+				 "cannot open helper '%s' in '%s'%s", p->name,
+				 p->dir, what_to_do(sys_errno));
 }
 
 static int32_t open_program(program *p, agentbox_error **err)
@@ -155,7 +167,7 @@ static int32_t find_program(const agentbox_context *context, program *p,
 			    agentbox_error **err)
 {
 	const char *dir = context ? ab_context_helper_dir(context) : NULL;
-	ab_auto(agentbox_error) *first = NULL;
+	ab_auto(agentbox_error) *first = NULL, *second = NULL;
 	char beside[AB_MAX_PATH];
 	int32_t r;
 
@@ -169,10 +181,13 @@ static int32_t find_program(const agentbox_context *context, program *p,
 	    !dir_beside_library(beside))
 		return ab_error_move(err, &first);
 	program_end(p);
-	r = open_in(p, beside, NULL);
+	r = open_in(p, beside, &second);
 	if (r == AGENTBOX_OK)
 		return r;
-	return ab_error_move(err, &first);
+	/* one that is there and is no good is what the caller has to know */
+	if (!second || agentbox_error_get_errno(second) == ENOENT)
+		return ab_error_move(err, &first);
+	return ab_error_move(err, &second);
 }
 
 /* --- for a box ----------------------------------------------------------- */

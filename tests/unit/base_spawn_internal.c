@@ -394,6 +394,24 @@ START_TEST(a_missing_helper_is_named_with_its_directory)
 }
 END_TEST
 
+START_TEST(to_install_it_is_said_only_of_what_is_missing)
+{
+	char name[300];
+	ab_helper h = {.control_fd = -1};
+	ab_auto(agentbox_error) *err = NULL;
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	expect_refusal("absent", HELLO_MS, "install it");
+	ck_assert_int_eq(ab_helper_start(context, name, -1, HELLO_MS, &h,
+					 &err), AGENTBOX_EHELPER);
+	ck_assert_msg(strstr(agentbox_error_get_message(err), "too long") &&
+			      !strstr(agentbox_error_get_message(err),
+				      "install it"),
+		      "%s", agentbox_error_get_message(err));
+}
+END_TEST
+
 START_TEST(what_others_can_write_is_refused)
 {
 	char path[512];
@@ -574,6 +592,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_helper_that_misbehaves_is_refused_and_reaped,
 			    0, AB_ARRAY_LEN(bad_rows));
 	tcase_add_test(tc, a_missing_helper_is_named_with_its_directory);
+	tcase_add_test(tc, to_install_it_is_said_only_of_what_is_missing);
 	tcase_add_test(tc, what_others_can_write_is_refused);
 	tcase_add_test(tc, what_others_own_is_refused);
 	tcase_add_test(tc, a_link_or_a_directory_is_no_helper);
