@@ -181,15 +181,26 @@ static bool is_long(const ab_content_match *m)
 		digits += ab_content_class('d', *q);
 		others += !ab_content_class('h', *q);
 	}
-	if (n < 20 || n > 64 || others * 5 < n)
+	if (n < 20 || n > 64 || others * 5 < n || ab_content_counts(p, n))
 		return false;
 	return ab_content_is_generated(p, end) ||
 	       (n >= 32 && digits * 6 >= n && ab_content_entropy(p, n) >= 38);
 }
 
+/* Where a key or a password is kept: ./certs/Server2/key-1.pem */
+static bool is_file(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *dot = memrchr(p, '.', (size_t)(end - p));
+
+	return dot && end - dot >= 3 && end - dot <= 6 &&
+	       run('L', dot + 1, end, 5) == end &&
+	       memchr(p, '/', (size_t)(end - p));
+}
+
 static bool is_real(const ab_content_window *w, const ab_content_match *m)
 {
-	return (ab_content_is_made(m->value, m->end) || is_long(m)) &&
+	return !is_file(m->value, m->end) &&
+	       (ab_content_is_made(m->value, m->end) || is_long(m)) &&
 	       (m->end - m->value >= 16 || !is_in_comment(w, w->at));
 }
 
@@ -499,8 +510,8 @@ static bool is_issued(const ab_content_window *w, const ab_content_match *m)
 	if (is_uuid(m->value, m->end))
 		return is_given(w, m);
 	if (run('H', m->value, m->end, n) != m->end)
-		return is_full(m) && (ab_content_is_made(m->value, m->end) ||
-				      is_long(m));
+		return is_full(m) && !is_file(m->value, m->end) &&
+		       (ab_content_is_made(m->value, m->end) || is_long(m));
 	return n >= 32 && !(n & 7) && !ab_content_counts(m->value, n) &&
 	       !is_public(w, m);
 }

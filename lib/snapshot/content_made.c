@@ -20,14 +20,17 @@ static bool is_weak(const uint8_t *p, const uint8_t *end)
 	return ab_content_is_weak(p, (size_t)(end - p));
 }
 
-/* "Abcdefgh1234": most bytes are one more than the one before. */
+/* "Abcdefgh1234", "a1b2c3d4": most bytes are one more than the one before, or
+   than the one before that. */
 bool ab_content_counts(const uint8_t *p, size_t n)
 {
-	size_t steps = 0;
+	size_t steps = 0, pairs = 0;
 
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++) {
 		steps += (p[i] | 0x20) == (p[i - 1] | 0x20) + 1;
-	return steps * 2 > n;
+		pairs += i > 1 && (p[i] | 0x20) == (p[i - 2] | 0x20) + 1;
+	}
+	return steps * 2 > n || pairs * 2 > n;
 }
 
 static bool is_vowel(uint8_t c)
@@ -58,6 +61,20 @@ static size_t pieces(const uint8_t *p, const uint8_t *end)
 	return n;
 }
 
+/* KEY of "settings.API_KEY_V2": three capitals or more between signs; where
+   they end, or p. */
+static const uint8_t *capitals(const uint8_t *begin, const uint8_t *p,
+			       const uint8_t *end)
+{
+	const uint8_t *q = p;
+
+	if (p > begin && kind(p[-1]) != '.')
+		return p;
+	while (q < end && kind(*q) == 'A')
+		q++;
+	return q - p >= 3 && (q == end || kind(*q) == '.') ? q : p;
+}
+
 /*
  * "MinLength12Validator", "JaneDoe1985": words of four letters make half of
  * it and the rest is no shuffle, so it is a symbol, a label or what a person
@@ -67,14 +84,20 @@ static size_t pieces(const uint8_t *p, const uint8_t *end)
 static bool has_words(const uint8_t *p, const uint8_t *end)
 {
 	size_t n = (size_t)(end - p), in_words = 0;
+	const uint8_t *begin = p;
 
 	if (pieces(p, end) * 3 > n)
 		return false;
 
 	while (p < end) {
-		const uint8_t *word = p++;
+		const uint8_t *word = p;
 		bool has_vowel = is_vowel(*word);
 
+		p = capitals(begin, p, end);
+		in_words += (size_t)(p - word);
+		if (p > word)
+			continue;
+		p++;
 		if ((*word | 0x20) < 'a' || (*word | 0x20) > 'z')
 			continue;
 		for (; p < end && *p >= 'a' && *p <= 'z'; p++)
@@ -103,12 +126,15 @@ static bool is_leet(const uint8_t *p, size_t n)
 	       ab_content_has(plain, n, "changeme");
 }
 
-/* Or what is no plain text: of openssl-enc(1), "Salted__"; or a name. */
+/* Or what is no plain text: of openssl-enc(1), "Salted__", of sops and of
+   Jasypt; or a name. */
 static bool has_sample(const uint8_t *p, size_t n)
 {
 	return (n > 10 && memcmp(p, "U2FsdGVkX1", 10) == 0) ||
 	       (n > 4 && (memcmp(p, "urn:", 4) == 0 ||
-			  memcmp(p, "arn:", 4) == 0)) ||
+			  memcmp(p, "arn:", 4) == 0 ||
+			  memcmp(p, "ENC[", 4) == 0 ||
+			  memcmp(p, "ENC(", 4) == 0)) ||
 	       ab_content_has(p, n, "pass") || ab_content_has(p, n, "secret") ||
 	       ab_content_has(p, n, "test") || is_leet(p, n);
 }

@@ -419,6 +419,11 @@ static const char *const samples[] = {
 	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
 	"2yotnfzfejr1zcsicmwpaa", "tgzv3jokf0xg5qx2tlkwia",
 	"7fjfp0zbr1ktdrbnfvdmiw", "splxlobezqqybys6wxsbia",
+	/* the MD5, SHA-1 and SHA-256 of nothing, the MD5 of "password" */
+	"d41d8cd98f00b204e9800998ecf8427e",
+	"da39a3ee5e6b4b0d3255bfef95601890afd80709",
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	"5f4dcc3b5aa765d61d8327deb882cf99",
 	"jbswy3dpehpk3pxp", /* of one-time passwords, "Hello!" */
 	/* the manuals of IAM, Salt, Spring MVC and Docker */
 	"]35d/{pb9fo9wj", "3s0k_;xh4~8xxi", "h]6eszr}vj*m",
