@@ -331,6 +331,9 @@ void ab_dump_tell(struct ab_check *c);
 bool ab_file_is_only_parsed(struct ab_check *c, const struct ab_word *path);
 
 /* --- files_run.c --- */
+/* What the program reads there are statements, which nobody knows but where
+   the text has them. */
+bool ab_is_statements(const struct ab_role *role);
 /* file:test_*.py: each file of the text with such a name, wherever it is. */
 void ab_file_named(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_role *role, const char *name,

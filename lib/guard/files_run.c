@@ -146,6 +146,9 @@ static bool run_stream(struct ab_check *c, const struct ab_use *use,
 		if (h->origin->value)
 			run_value(c, use, role ? role : &shell, path,
 				  h->origin->value);
+		else if (role && role->kind == AB_ROLE_STDIN_TEXT)
+			ab_check_flow(c, use, AB_SINK_TEXT,
+				      taint & AB_TAINT_REMOTE, path);
 		else
 			ab_check_flow(c, use, AB_SINK_SHELL,
 				      taint ? taint : AB_TAINT_FILE, path);
@@ -546,6 +549,52 @@ static void run_edited(struct ab_check *c, const struct ab_use *use,
 	c->is_perhaps = was_perhaps;
 }
 
+bool ab_is_statements(const struct ab_role *role)
+{
+	/* a manifest says what is to be and runs nothing here; of a transfer
+	   or a mail only the escapes to a shell do, and what goes over a wire
+	   is mostly no statement */
+	return role->kind == AB_ROLE_STDIN_TEXT &&
+	       strcmp(role->text, "k8s") != 0 &&
+	       strcmp(role->text, "escape") != 0 &&
+	       strcmp(role->text, "wire") != 0;
+}
+
+/* What <(...) prints, where that is known. */
+static const struct ab_word *stream_text(const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		if (path->holes[i].kind == AB_HOLE_PROC &&
+		    path->holes[i].origin)
+			return path->holes[i].origin->value;
+	}
+	return NULL;
+}
+
+/* `psql -f FILE`, `mongosh db FILE.js`: the same statements as on stdin, which
+   nobody knows but where the text put them in. Other operands are databases. */
+static void judge_statements(struct ab_check *c, const struct ab_use *use,
+			     const struct ab_word *path)
+{
+	const struct ab_role *role = program_role(c, use->program);
+	const struct ab_word *text;
+	uint32_t taint = 0;
+
+	if (AB_LIKELY(!role || !ab_is_statements(role)) ||
+	    (words_from(use, path) &&
+	     (path->len < 3 || memcmp(path->text + path->len - 3, ".js", 3))))
+		return;
+	text = stream_text(path);
+	if (!text)
+		text = ab_file_content(c, path);
+	if (!text || !text->len || ab_file_is_loose(c, path))
+		taint = AB_TAINT_FILE;
+	/* what came off the network is told where it is run */
+	if (text && ab_text_opens(text, role->text))
+		taint |= ab_word_taint(text) & ~(uint32_t)AB_TAINT_REMOTE;
+	ab_check_flow(c, use, AB_SINK_TEXT, taint, path);
+}
+
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path)
 {
@@ -558,6 +607,7 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		run_taken(c, use, path);
 	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
 		run_printed(c, use, path);
+	judge_statements(c, use, path);
 	if (run_stream(c, use, path))
 		return;
 	content = run_text(c, use, path);

@@ -754,17 +754,13 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 			ab_check_text(c, role->text, use->in_text);
 		if (use->in_text && !strcmp(role->text, "escape"))
 			ab_check_transfer(c, use, use->in_text);
-		/* a manifest says what is to be and runs nothing here; of a
-		   transfer or a mail only the escapes to a shell do, and what
-		   goes over a wire is mostly no statement */
-		if (!strcmp(role->text, "k8s") ||
-		    !strcmp(role->text, "escape") ||
-		    !strcmp(role->text, "wire"))
+		if (!ab_is_statements(role))
 			break;
 		if (use->in_text && ab_text_opens(use->in_text, role->text))
 			taint |= ab_word_taint(use->in_text);
-		else if (use->in_text)
+		else if (use->in_text && !c->in_is_loose)
 			break;
+		taint |= c->in_is_loose ? AB_TAINT_FILE : 0;
 		ab_check_flow(c, use, AB_SINK_TEXT, taint, NULL);
 		break;
 	default:
