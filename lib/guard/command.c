@@ -14,7 +14,6 @@
 #include "base/key.h"
 #include "guard/command.h"
 #include "guard/found.h"
-#include "path/glob.h"
 
 /* --- names -------------------------------------------------------------- */
 
@@ -626,8 +625,8 @@ static bool is_inert(const struct ab_program *p)
 	       !p->has_env && !p->is_git && !p->is_located;
 }
 
-static void judge_program(struct ab_check *c, const struct ab_program *p,
-			  struct ab_use *use)
+void ab_judge_program(struct ab_check *c, const struct ab_program *p,
+		      struct ab_use *use)
 {
 	const struct ab_word *words = use->words;
 	const struct ab_use *outer = c->use;
@@ -674,58 +673,6 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 		ab_wrap_names(c, use);
 	c->use = outer;
 	c->is_excused = was_excused;
-}
-
-/* tests/run-*.sh: a file of the project, as good as one that is named, while
-   the text wrote none that it could be. */
-static bool is_own_script(struct ab_check *c, const struct ab_word *w,
-			  uint32_t base)
-{
-	const uint64_t plain = AB_CLASS(ANY) | AB_CLASS(INSIDE);
-
-	return base && !c->has_files && !c->trees &&
-	       !(ab_path_classes(c, w) & ~plain);
-}
-
-/* A name with a pattern in it may be any program that it matches. */
-static void judge_pattern(struct ab_check *c, const struct ab_use *use)
-{
-	const struct ab_word *name = use->words;
-	uint32_t base = ab_name_base(name), tried = 0;
-	uint32_t n = name->len - base, letters = 0;
-	const char *text = name->text + base;
-
-	if (!is_own_script(c, name, base))
-		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, name);
-	/* that it is a script says nothing of which */
-	uint32_t stem = n > 3 && !memcmp(text + n - 3, ".sh", 3) ? n - 3 : n;
-
-	for (uint32_t i = 0; i < stem; i++)
-		letters += !memchr("*?[]!^-", text[i], 7);
-	/* what may be any program is only asked about */
-	if (n > 63 || !letters)
-		return;
-	/* what a name that it takes begins and ends with; 0: anything */
-	char first = memchr("*?[\\", text[0], 4) ? '\0' : text[0];
-	char last = memchr("*?]\\", text[n - 1], 4) ? '\0' : text[n - 1];
-
-	for (uint32_t i = 0; i < c->pack->programs_count; i++) {
-		const struct ab_program *p = &c->pack->programs[i];
-
-		if (p->depth || (first && p->name[0] != first) ||
-		    (last && p->name[p->name_len - 1] != last) ||
-		    !ab_glob_match_name(text, n, p->name, p->name_len, 0))
-			continue;
-		if (++tried > AB_CHECK_MAX_NAMES) {
-			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, name);
-			return;
-		}
-		void *mark = c->scratch->low;
-		struct ab_use one = *use;
-
-		judge_program(c, p, &one);
-		ab_arena_release(c->scratch, mark);
-	}
 }
 
 static const struct ab_program *lower_name(struct ab_check *c,
@@ -781,7 +728,7 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	if (AB_UNLIKELY(unknown)) {
 		uint32_t taint = ab_word_taint(&words[0]);
 
-		if (!lenient)
+		if (!lenient && !ab_judge_found(c, use))
 			ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 		ab_check_flow(c, NULL, AB_SINK_EVAL,
 			      taint & (AB_TAINT_REMOTE | AB_TAINT_CRED),
@@ -801,7 +748,7 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 		return false;
 	}
 	if (has_pattern) {
-		judge_pattern(c, use);
+		ab_judge_pattern(c, use);
 		return false;
 	}
 	/* env BASH_FUNC_x%%=..., which is no name for a shell */
@@ -881,7 +828,7 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 	/* such a name is nothing else */
 	use.name_head = p ? ab_head_bit(*words->text) : 0;
 	if (AB_LIKELY(p) || look_up(c, &use, &p))
-		judge_program(c, p, &use);
+		ab_judge_program(c, p, &use);
 	c->depth--;
 	ab_arena_release(c->scratch, mark);
 }

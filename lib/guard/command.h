@@ -65,6 +65,16 @@ void ab_command_text(struct ab_check *c, const struct ab_use *use,
 void ab_run_commands(struct ab_check *c, const struct ab_use *use,
 		     uint32_t first);
 
+/* --- command.c --- */
+void ab_judge_program(struct ab_check *c, const struct ab_program *p,
+		      struct ab_use *use);
+
+/* --- called.c --- */
+/* A name with a pattern in it may be any program that it takes. */
+void ab_judge_pattern(struct ab_check *c, const struct ab_use *use);
+/* The name is what a find told, and each was judged. False: it is not. */
+bool ab_judge_found(struct ab_check *c, const struct ab_use *use);
+
 /* --- stdin.c --- */
 /* The command's stdin is where a shell reads its script. */
 bool ab_is_on_script(const struct ab_check *c,

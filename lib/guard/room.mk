@@ -44,9 +44,9 @@ libagentbox_la_SOURCES += \
 
 # One command: its words by the grammar of its program, and what rules say.
 libagentbox_la_SOURCES += \
-	lib/guard/command.c lib/guard/command.h lib/guard/argv.c \
-	lib/guard/argv_role.c lib/guard/match.c lib/guard/outs.c \
-	lib/guard/check_git.c lib/guard/transfer.c
+	lib/guard/command.c lib/guard/command.h lib/guard/called.c \
+	lib/guard/argv.c lib/guard/argv_role.c lib/guard/match.c \
+	lib/guard/outs.c lib/guard/check_git.c lib/guard/transfer.c
 
 # What it runs in turn.
 libagentbox_la_SOURCES += \
