@@ -474,8 +474,6 @@ static bool is_foreign_path(struct ab_check *c, const struct ab_word *w)
 		if (!ab_word_slice(c, w, at, end - at, &dir))
 			return true;
 		at = end + 1;
-		if (!dir.len && dir.hole_count)
-			continue;
 		uint64_t classes = ab_path_classes(c, &dir);
 
 		if (!(classes & (c->pack->bin_dir | AB_CLASS(HOLE))))
