@@ -385,6 +385,8 @@ void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 		     const struct ab_shell_redir **out);
 /* Stdin is opened by one redirection, as a file of its own. */
 bool ab_is_file_input(const struct ab_shell_redir *r, uint32_t count);
+/* What a compound reads is what git or a find told. */
+void ab_pass_note(const struct ab_shell_scope *s);
 /* read x <f, and $(<f), which prints it: the shell is told what is in it. */
 void ab_tell_input(struct ab_check *c, const struct ab_shell_command *m,
 		   const struct ab_input *in);

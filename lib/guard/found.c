@@ -477,7 +477,7 @@ bool ab_found_is_inside(struct ab_check *c, const struct ab_use *use)
 
 		if (!w->len || *w->text != '-')
 			continue;
-		if (is_action(w))
+		if (is_action(w) && !ab_word_equals(w, "-quit"))
 			return false;
 		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
 			if (ab_word_equals(w, wide[n]))

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "guard/files.h"
 #include "guard/found.h"
+#include "guard/git.h"
 #include "guard/prints.h"
 
 /* --- what comes in, and the paths --------------------------------------- */
@@ -204,6 +205,22 @@ void ab_tell_input(struct ab_check *c, const struct ab_shell_command *m,
 		 m->span.begin <= out->span.begin + 3 &&
 		 m->span.end + 2 >= out->span.end)
 		ab_shell_tell(c->run, in->text);
+}
+
+/* done < <(git rev-list A..B), done < <(find . -name x): what is read in it. */
+void ab_pass_note(const struct ab_shell_scope *s)
+{
+	const struct ab_shell_redir *r = s->redirs;
+	const struct ab_stream *from = r->target.hole_count ?
+					       r->target.holes->origin :
+					       NULL;
+
+	if (s->redir_count != 1 || r->fd != 0 || !from ||
+	    from->kind != AB_STREAM_PROC_IN || !ab_git_is_all(from))
+		return;
+	s->in->note = from->note;
+	if (ab_names_are_all(ab_names_noted(from), from))
+		s->in->taint |= AB_TAINT_FOUND;
 }
 
 static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,

@@ -636,19 +636,6 @@ static void check_menu(struct visit *v, struct ab_shell_run *run,
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 }
 
-/* done < <(git rev-list A..B): what is read in it. */
-static void pass_note(const struct ab_shell_scope *s)
-{
-	const struct ab_shell_redir *r = s->redirs;
-	const struct ab_stream *from = r->target.hole_count ?
-					       r->target.holes->origin :
-					       NULL;
-
-	if (s->redir_count == 1 && r->fd == 0 && from &&
-	    from->kind == AB_STREAM_PROC_IN && ab_git_is_all(from))
-		s->in->note = from->note;
-}
-
 static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 				     const struct ab_shell_scope *s)
 {
@@ -682,7 +669,7 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 		    ab_is_file_input(s->redirs, s->redir_count) &&
 		    !ab_file_is_loose(c, &s->redirs[0].target))
 			s->in->value = in.text;
-		pass_note(s);
+		ab_pass_note(s);
 	}
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
