@@ -69,6 +69,8 @@ void ab_judge_pattern(struct ab_check *c, const struct ab_use *use)
 	}
 }
 
+#define MAX_TOLD 8 /* that are judged of a find: one for each place it starts */
+
 /* "$t" or "./$t", where a find told all that it may be; or NULL. */
 static const struct ab_names *told_names(const struct ab_word *w)
 {
@@ -98,7 +100,7 @@ bool ab_judge_found(struct ab_check *c, const struct ab_use *use)
 	const struct ab_names *names = told_names(use->words);
 	struct ab_word *all;
 
-	if (AB_LIKELY(!names) || has_operand(use))
+	if (AB_LIKELY(!names) || names->count > MAX_TOLD || has_operand(use))
 		return false;
 	all = ab_check_alloc(c, use->count * sizeof(*all));
 	if (!all)
