@@ -382,10 +382,13 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_shell_redir *out,
 		     const struct ab_input *in)
 {
+	struct ab_stream *process = ab_redir_process(out);
 	struct ab_word room;
 	const struct ab_word *known;
 	bool is_value;
 
+	if (AB_UNLIKELY(process != NULL))
+		process->taint |= c->out_taint & ~(uint32_t)AB_STREAM_GOOD;
 	if (out->kind == AB_REDIR_DUP_OUT || is_net_device(c, &out->target))
 		ab_check_flow(c, NULL, AB_SINK_NET,
 			      sent_by(c->out_taint, &out->target),

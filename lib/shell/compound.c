@@ -17,7 +17,7 @@ enum {
 };
 
 /* Phases of every compound command. */
-enum { PHASE_WORDS, PHASE_BEGIN, PHASE_FIRST };
+enum { PHASE_WORDS, PHASE_BEGIN, PHASE_FIRST, PHASE_LATE = UINT8_MAX };
 
 static bool is_loop(const struct cmd *cmd)
 {
@@ -132,6 +132,10 @@ void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f)
 			f->place.in->value = NULL;
 		if (r->fd != 0 && r->fd != 1 && !both)
 			continue;
+		if (r->fd != 0 && ab_redir_process(r)) {
+			f->inner.out = ab_redir_process(r);
+			continue;
+		}
 		s = ab_run_stream(run, AB_STREAM_REDIRECT, r->span);
 		if (!s)
 			return;
@@ -191,11 +195,17 @@ void ab_visit_close(struct ab_shell_run *run, const struct visit_frame *f)
 	}
 }
 
+/* What >(...) does comes behind it, as behind a simple command. */
 static void finish(struct ab_shell_run *run, struct visit_frame *f)
 {
 	ab_visit_close(run, f);
 	ab_visit_end(run, &f->scope);
-	ab_visit_leave(run);
+	if (AB_LIKELY(!f->has_late)) {
+		ab_visit_leave(run);
+		return;
+	}
+	f->phase = PHASE_LATE;
+	ab_visit_words(run, f, f->cmd, true);
 }
 
 /*
@@ -828,6 +838,10 @@ void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->phase == PHASE_BEGIN) {
 		begin(run, f);
 		f->phase++;
+		return;
+	}
+	if (AB_UNLIKELY(f->phase == PHASE_LATE)) {
+		ab_visit_leave(run);
 		return;
 	}
 	if (is_loop(f->cmd)) {

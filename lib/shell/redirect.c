@@ -62,6 +62,18 @@ static bool may_be_link(const struct ab_shell_run *run, const struct ab_word *w)
 	       !ab_word_equals(w, "/dev/null");
 }
 
+struct ab_stream *ab_redir_process(const struct ab_shell_redir *r)
+{
+	struct ab_stream *s = r->target.hole_count == 1 ?
+				      r->target.holes->origin :
+				      NULL;
+
+	return s && r->target.holes->kind == AB_HOLE_PROC &&
+			       s->kind == AB_STREAM_PROC_OUT ?
+		       s :
+		       NULL;
+}
+
 bool ab_redirs_may_reach(const struct ab_shell_run *run,
 			 const struct ab_shell_redir *all, uint32_t count)
 {
@@ -77,7 +89,8 @@ bool ab_redirs_may_reach(const struct ab_shell_run *run,
 		    r->kind != AB_REDIR_APPEND_BOTH)
 			continue;
 		/* >&2 goes elsewhere, but for `2>&1 >&2` */
-		may = !is_dup ? r->kind < AB_REDIR_HERE_DOC &&
+		may = ab_redir_process(r) ? false :
+		      !is_dup ? r->kind < AB_REDIR_HERE_DOC &&
 					(may_name_stdout(&r->target) ||
 					 may_be_link(run, &r->target)) :
 		      ab_word_equals(&r->target, "2") ? is_err :

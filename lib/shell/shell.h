@@ -177,6 +177,9 @@ struct ab_shell_run;
 bool ab_redirs_may_reach(const struct ab_shell_run *run,
 			 const struct ab_shell_redir *all, uint32_t count);
 
+/* `> >(...)`: what reads it; or NULL */
+struct ab_stream *ab_redir_process(const struct ab_shell_redir *r);
+
 struct ab_shell_assign {
 	const char *name; /* NUL-terminated; "a" for a[1]=x */
 	uint32_t name_len;

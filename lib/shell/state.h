@@ -196,7 +196,7 @@ struct visit_frame {
 	bool is_background, is_branch, is_again, is_late, is_sure, is_unmoved;
 	bool falls, has_fallen; /* of a case: by `;&`, `;;&` */
 	bool is_loop, is_body; /* LIST: a loop's, behind its condition */
-	bool has_late; /* SIMPLE: a >(...) comes after it */
+	bool has_late; /* SIMPLE, COMPOUND: a >(...) comes after it */
 	bool was_posix; /* TEXT: run->limits.posix */
 	struct ab_shell_place_of inner; /* how what is in it stands */
 	const struct cmd *cmd;	/* SIMPLE, COMPOUND */
