@@ -381,6 +381,8 @@ struct ab_args {
 
 /* The arguments from the lexer's place on. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* system {"x"} ...: how many brackets are open behind it. */
+int ab_code_read_block(struct ab_code *k, struct ab_args *a);
 /* Something is made of the string behind which the lexer is: "..."[::-1]. */
 bool ab_code_is_changed(const struct ab_code *k);
 /* ruby: system({"A" => "b"}, "make"): the token begins what is no command. */

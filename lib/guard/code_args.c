@@ -401,31 +401,6 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		a->number_token = *t;
 }
 
-/* perl: system {"rm"} "x", "-rf", "/" runs rm, and "x" is what it is told to
-   be called. How many brackets are open behind the block. */
-static int read_block(struct ab_code *k, struct ab_args *a)
-{
-	struct ab_lexer x = k->x;
-	struct ab_token t;
-	int depth = 0;
-
-	a->has_block = false;
-	if (k->lang != AB_PERL || !ab_lexer_next(&x, &t))
-		return 0;
-	if (ab_code_is_sign(k, &t, '(')) {
-		depth++;
-		if (!ab_lexer_next(&x, &t))
-			return 0;
-	}
-	if (!ab_code_is_sign(k, &t, '{') || !ab_lexer_next(&x, &t) ||
-	    t.kind != AB_TOKEN_STRING || !ab_code_word(k, &t, &a->block) ||
-	    !ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, '}'))
-		return 0;
-	a->has_block = true;
-	k->x = x;
-	return depth;
-}
-
 #define MAX_ELEMENTS 8
 
 /* An element of a list, or an argument: what it adds to the words. */
@@ -776,7 +751,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 {
 	struct elements elements = { .depth = 0 };
 	struct ab_token t, last = { 0 }, behind = { 0 };
-	int depth = read_block(k, a), environment = -1;
+	int depth = ab_code_read_block(k, a), environment = -1;
 	bool first = !a->has_block, is_later = false, is_call = false;
 
 	a->count = a->remote_at = 0;

@@ -448,16 +448,29 @@ static bool is_of_subprocess(const struct ab_code *k, uint32_t at)
 	return false;
 }
 
+/* :system, and not CORE::system */
+static bool is_symbol(const struct ab_code *k, const struct ab_token *of)
+{
+	const struct ab_token *b = &k->before;
+
+	return ab_code_is_sign(k, b, ':') && b->at + 1 == of->at &&
+	       !(b->at && k->text->text[b->at - 1] == ':');
+}
+
+/* sub system, def system, :system: it is no call. */
+static bool is_name_only(const struct ab_code *k, const struct ab_token *of)
+{
+	return ab_code_is_text(k, &k->before, "def") ||
+	       ab_code_is_text(k, &k->before, "sub") || is_symbol(k, of);
+}
+
 /* perl and ruby: system "rm", x; behind the lexer. */
 static bool begins_words(const struct ab_code *k, const struct ab_token *of)
 {
 	struct ab_lexer x = k->x;
 	struct ab_token t;
 
-	if (ab_code_is_text(k, &k->before, "def") ||
-	    ab_code_is_text(k, &k->before, "sub") ||
-	    (ab_code_is_sign(k, &k->before, ':') &&
-	     k->before.at + 1 == of->at) || !ab_lexer_next(&x, &t))
+	if (is_name_only(k, of) || !ab_lexer_next(&x, &t))
 		return false;
 	if (t.kind != AB_TOKEN_SIGN)
 		return !ab_code_ends_words(k, &t);
@@ -525,6 +538,8 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 	char next = ab_code_next_byte(k->text, t->at + t->len);
 
 	return (next == '(' || next == '"' ||
+		/* system {$p} "x": the block says which program */
+		(next == '{' && k->lang == AB_PERL && !is_name_only(k, t)) ||
 		(k->lang & (AB_PERL | AB_RUBY) && begins_words(k, t))) &&
 	       ab_code_names_command(k, t);
 }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perl's system and exec with a block in front of their words, which says what
+ * is run: `system { $x[0] } @x`. It does not judge.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+
+/* Of $x[0], behind the lexer at x: } and @x, of which it is the first. */
+static bool is_first_of(const struct ab_code *k, struct ab_lexer x,
+			const struct ab_token *name)
+{
+	static const char signs[] = "[0]}";
+	const char *s = k->text->text;
+	struct ab_token t;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		if (!ab_lexer_next(&x, &t) || t.len != 1 || s[t.at] != signs[i])
+			return false;
+	}
+	if (ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '('))
+		(void)ab_lexer_next(&x, &t);
+	return t.kind && s[t.at] == '@' && t.at + name->len <= k->text->len &&
+	       name->len > 1 &&
+	       !memcmp(s + t.at + 1, s + name->at + 1, name->len - 1);
+}
+
+/* What stands in the block, up to its }. */
+static void read_program(struct ab_code *k, struct ab_args *a,
+			 struct ab_lexer *x)
+{
+	const struct ab_named *n;
+	struct ab_token t = { 0 };
+	int depth = 1;
+
+	if (!ab_lexer_next(x, &t))
+		return;
+	struct ab_code inner = *k;
+
+	inner.x = *x;
+	n = ab_code_value(&inner, &t);
+	if (t.kind == AB_TOKEN_STRING)
+		a->has_block = ab_code_word(k, &t, &a->block);
+	else if ((a->has_block = n && n->count == 1 && !n->is_unknown))
+		a->block = n->words[0];
+	a->is_computed = !a->has_block && !is_first_of(k, *x, &t);
+	do {
+		if (t.kind != AB_TOKEN_SIGN)
+			continue;
+		depth += ab_code_is_sign(k, &t, '{');
+		depth -= ab_code_is_sign(k, &t, '}');
+	} while (depth && ab_lexer_next(x, &t));
+}
+
+/* perl: system {"rm"} "x", "-rf", "/" runs rm, and "x" is what it is told to
+   be called. Where nobody knows what the block gives, it is mostly the first
+   of the words. How many brackets are open behind it. */
+int ab_code_read_block(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+	int depth = 0;
+
+	a->has_block = false;
+	if (k->lang != AB_PERL || !a->is_command || !ab_lexer_next(&x, &t))
+		return 0;
+	if (ab_code_is_sign(k, &t, '(')) {
+		depth++;
+		if (!ab_lexer_next(&x, &t))
+			return 0;
+	}
+	if (!ab_code_is_sign(k, &t, '{'))
+		return 0;
+	read_program(k, a, &x);
+	k->x = x;
+	return depth;
+}
