@@ -216,9 +216,15 @@ enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
 			    const struct ab_token *t, bool is_text);
 /* "a" + "b", "a" . "b" */
 bool ab_code_is_joint(const struct ab_code *k, const struct ab_token *t);
-/* A string token as a word. False: no memory. */
+/* `x` of perl, ruby and php: what x prints. */
+bool ab_code_runs_text(const struct ab_code *k, const struct ab_token *t);
+/* A string token as a word; of what it runs it is not known. False: no
+   memory. */
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w);
+/* The same as it stands there. */
+bool ab_code_text_word(struct ab_code *k, const struct ab_token *t,
+		       struct ab_word *w);
 /* The same without what names and expressions in it stand for. */
 bool ab_code_plain_word(struct ab_code *k, const struct ab_token *t,
 			struct ab_word *w);

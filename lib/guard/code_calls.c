@@ -298,7 +298,8 @@ static void see_token(struct ab_code *k, struct first *f,
 		   k->lang & (AB_PERL | AB_RUBY)) {
 		return; /* eval get "https://..." */
 	} else if (!f->hidden && !is_separator(k, t)) {
-		f->is_said |= t->kind == AB_TOKEN_STRING ||
+		f->is_said |= (t->kind == AB_TOKEN_STRING &&
+			       !ab_code_runs_text(k, t)) ||
 			      ab_code_value(k, t) ||
 			      ab_code_own_program(k, t, &own);
 	}

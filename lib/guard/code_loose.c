@@ -106,12 +106,11 @@ static bool is_executed(const struct ab_code *k)
 static void loose_string(struct ab_code *k, const struct ab_token *t)
 {
 	struct ab_word w;
-	bool is_run = t->quote == '`' &&
-		      (k->lang & (AB_PERL | AB_RUBY | AB_PHP) ||
-		       (k->lang == AB_JS &&
-			ab_code_is_text(k, &k->before, "$")));
+	bool is_run = ab_code_runs_text(k, t) ||
+		      (t->quote == '`' && k->lang == AB_JS &&
+		       ab_code_is_text(k, &k->before, "$"));
 
-	if (!ab_code_word(k, t, &w))
+	if (!ab_code_text_word(k, t, &w))
 		return;
 	if (k->lang == AB_AWK) {
 		if (w.len > 6 && !memcmp(w.text, "/inet/", 6))

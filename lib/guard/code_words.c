@@ -463,8 +463,25 @@ bool ab_code_plain_word(struct ab_code *k, const struct ab_token *t,
 	       unescape(k, w);
 }
 
+bool ab_code_runs_text(const struct ab_code *k, const struct ab_token *t)
+{
+	return t->kind == AB_TOKEN_STRING && t->quote == '`' &&
+	       k->lang & (AB_PERL | AB_RUBY | AB_PHP);
+}
+
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w)
+{
+	if (AB_LIKELY(!ab_code_runs_text(k, t)))
+		return ab_code_text_word(k, t, w);
+	if (!ab_word_slice(k->c, k->text, t->at, 0, w))
+		return false;
+	ab_code_hole(k, w);
+	return true;
+}
+
+bool ab_code_text_word(struct ab_code *k, const struct ab_token *t,
+		       struct ab_word *w)
 {
 	const char *open = field_open(k, t);
 
