@@ -734,6 +734,11 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 			      taint & (AB_TAINT_REMOTE | AB_TAINT_CRED),
 			      words);
 	}
+	/* what the text put there, whatever it is called */
+	if (AB_UNLIKELY(base || unknown) &&
+	    ab_file_command(c, words, count, use->in_taint, use->in_text,
+			    use->has_stdin))
+		return false;
 	/* $SUDO rm: what is not set leaves the next word; `time -v rm` */
 	if (count > 1 && ((unknown && !words[0].len) ||
 			  (words[0].len > 1 && *words[0].text == '-' &&
@@ -779,11 +784,6 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	/* csh: setenv NAME VALUE */
 	if (!p && count > 2 && ab_word_equals(&words[0], "setenv"))
 		ab_check_env(c, words[1].text, words[1].len, &words[2]);
-	/* what the text put there, whatever it is called */
-	if (AB_UNLIKELY(base || unknown) &&
-	    ab_file_command(c, words, count, use->in_taint, use->in_text,
-			    use->has_stdin))
-		return false;
 	*found = p;
 	return true;
 }
