@@ -470,20 +470,41 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	(void)save(c, path, taint, content, true, &len);
 }
 
+static bool begins_fd(const struct ab_word *w, const char *name, uint32_t *n)
+{
+	*n = (uint32_t)strlen(name);
+	return w->len >= *n && !memcmp(w->text, name, *n);
+}
+
 /* /dev/fd/3 and the like: the 3; or -1. */
 int32_t ab_file_fd(const struct ab_word *w)
 {
-	static const char *const names[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint32_t n;
+	int32_t fd = 0;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		uint32_t n = (uint32_t)strlen(names[i]);
-
-		if (!w->hole_count && w->len == n + 1 &&
-		    !memcmp(w->text, names[i], n) && w->text[n] >= '0' &&
-		    w->text[n] <= '9')
-			return w->text[n] - '0';
+	if (w->hole_count || (!begins_fd(w, "/dev/fd/", &n) &&
+			      !begins_fd(w, "/proc/self/fd/", &n)))
+		return -1;
+	if (w->len == n || w->len > n + 3)
+		return -1;
+	for (uint32_t i = n; i < w->len; i++) {
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return -1;
+		fd = fd * 10 + (w->text[i] - '0');
 	}
-	return -1;
+	return fd;
+}
+
+/* /dev/fd/$n, /proc/$$/fd/3 */
+bool ab_file_is_any_fd(const struct ab_word *w)
+{
+	uint32_t n;
+
+	if (AB_LIKELY(!w->hole_count))
+		return false;
+	return begins_fd(w, "/dev/fd/", &n) ||
+	       (begins_fd(w, "/proc/", &n) &&
+		memmem(w->text + n, w->len - n, "/fd/", 4));
 }
 
 /* The bytes of both; false: out of memory. */

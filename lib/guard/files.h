@@ -40,6 +40,8 @@ const struct ab_word *ab_file_get_beside(struct ab_check *c,
 bool ab_file_is_loose(struct ab_check *c, const struct ab_word *path);
 /* /dev/fd/3 and the like: the 3; or -1. */
 int32_t ab_file_fd(const struct ab_word *w);
+/* /dev/fd/$n: one of them, nobody knows which */
+bool ab_file_is_any_fd(const struct ab_word *w);
 /* The bytes of both; false: out of memory. */
 bool ab_file_join(struct ab_check *c, const struct ab_word *a,
 		  const struct ab_word *b, struct ab_word *out);

@@ -168,6 +168,20 @@ static void run_content(struct ab_check *c, const struct ab_use *use,
 	run_as(c, use, reading_role(c, use->program, path), path, content);
 }
 
+/* As `sh <&$n` is: what was opened as that, or may have been. */
+static void run_any_fd(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *path)
+{
+	const struct ab_word *have = c->run ? ab_fd_content(c, -1) : NULL;
+	uint32_t taint = have ? ab_fd_taint(c, -1, have) : 0;
+
+	if (have && have->len)
+		run_content(c, use, path, have);
+	else
+		ab_check_flow(c, use, AB_SINK_SHELL,
+			      taint ? taint : AB_TAINT_FILE, path);
+}
+
 /* A directory that stands in a worktree, not on top of an archive. */
 static bool is_usual_dir(const char *path, uint32_t len)
 {
@@ -610,6 +624,8 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 	judge_statements(c, use, path);
 	if (run_stream(c, use, path))
 		return;
+	if (AB_UNLIKELY(ab_file_is_any_fd(path)))
+		run_any_fd(c, use, path);
 	content = run_text(c, use, path);
 	if (content)
 		run_each(c, use, path, content);
