@@ -130,8 +130,11 @@ void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f)
 
 		if (f->place.in && may_read_outer(r))
 			f->place.in->value = NULL;
-		if (r->fd != 0 && r->fd != 1 && !both)
+		if (r->fd != 0 && r->fd != 1 && !both) {
+			if (ab_word_equals(&r->target, "1") && f->inner.out)
+				f->inner.others = f->inner.out;
 			continue;
+		}
 		if (r->fd != 0 && ab_redir_process(r)) {
 			f->inner.out = ab_redir_process(r);
 			continue;

@@ -239,8 +239,10 @@ static void open_stage(struct ab_shell_run *run, struct visit_frame *f)
 		if (!f->stream)
 			return;
 		f->inner.out = &f->stream->public;
-		if (cmd->op == CMD_OP_PIPE_BOTH)
+		if (cmd->op == CMD_OP_PIPE_BOTH) {
 			f->inner.flags |= AB_SHELL_PIPE_BOTH;
+			f->inner.others = f->inner.out;
+		}
 	}
 	f->stage_undo = ab_run_branch(run);
 	list_scope(run, f, AB_SCOPE_STAGE, false);

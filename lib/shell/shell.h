@@ -221,6 +221,9 @@ struct ab_shell_place_of {
 	/* What the surroundings give it as stdin and stdout, before its own
 	 * redirections. */
 	struct ab_stream *in, *out;
+	/* What its descriptors above 1 may lead to besides: `|&`, 2>&1 around
+	 * it; or NULL. */
+	struct ab_stream *others;
 	uint32_t pipe_index, pipe_count; /* 0 of 1 outside of a pipeline */
 	const char *function;	/* innermost function around it, or NULL */
 	void *tag;		/* of the innermost pushed text, or NULL */

@@ -255,6 +255,23 @@ static bool redirects(const struct ab_shell_command *c, int32_t fd)
 	return false;
 }
 
+/* >&2, >&$n, >/dev/stderr */
+static bool writes_others(const struct ab_shell_command *c)
+{
+	for (uint32_t i = 0; i < c->redir_count; i++) {
+		const struct ab_shell_redir *r = &c->redirs[i];
+		const struct ab_word *w = &r->target;
+
+		if (r->fd != 1 || r->kind >= AB_REDIR_HERE_DOC)
+			continue;
+		if (r->kind == AB_REDIR_DUP_OUT ||
+		    memmem(w->text, w->len, "stderr", 6) ||
+		    memmem(w->text, w->len, "/fd/", 4))
+			return true;
+	}
+	return false;
+}
+
 /* cat of what is known: a here-document, or what it reads. */
 static const struct ab_word *cat_output(const struct ab_shell_command *c)
 {
@@ -522,6 +539,8 @@ static void command_done(struct ab_shell_run *run,
 					     c->redir_count))
 			ab_run_write(run, c->place.out, NULL);
 	}
+	if (AB_UNLIKELY(c->place.others != NULL) && writes_others(c))
+		ab_run_write(run, c->place.others, NULL);
 	run->output = run->input = NULL;
 	if (c->callee && !skip)
 		visit_callee(run, c);
