@@ -359,6 +359,9 @@ struct ab_args {
 	uint32_t which;
 	struct ab_word head;
 	bool has_head;
+	/* the same of another name behind it, from words[pair_at] on */
+	const struct ab_named *pair;
+	uint32_t pair_at;
 	bool is_bare; /* nothing was said behind the home */
 	bool is_home; /* "~/x" is expanded */
 	bool is_run; /* ab_code_is_run() */
@@ -387,6 +390,13 @@ struct ab_args {
 
 /* The arguments from the lexer's place on. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* --- code_pair.c --- */
+/* True: what the name stands for is put behind what another one does, and is
+   judged with each value of that. */
+bool ab_code_begin_pair(struct ab_args *a, const struct ab_named *n);
+void ab_code_judge_pair(struct ab_code *k, enum ab_call kind,
+			struct ab_args *a);
+/* --- code_block.c --- */
 /* system {"x"} ...: how many brackets are open behind it. */
 int ab_code_read_block(struct ab_code *k, struct ab_args *a);
 /* Something is made of the string behind which the lexer is: "..."[::-1]. */

@@ -337,6 +337,10 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		if (is_statement(k, &a->words[0]))
 			return;
 	}
+	if (AB_UNLIKELY(a->each && a->pair)) {
+		ab_code_judge_pair(k, kind, a);
+		return;
+	}
 	if (a->each && ab_code_has_lists(a->each)) {
 		judge_lists(k, kind, a);
 		if (!a->each->is_any)

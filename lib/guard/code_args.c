@@ -84,6 +84,8 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 	/* a list of lists is gone through, or not understood */
 	a->is_cut |= n->is_cut && !is_given;
 	a->is_computed |= (n->is_unknown || n->is_nested) && !is_given;
+	if (ab_code_begin_pair(a, n))
+		return;
 	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
 			a->joint == AB_JOINT_STRING)) {
 		piece = ab_code_piece(k, &a->joint, t, false);
@@ -758,7 +760,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	a->is_cut = false;
 	a->number_token.len = 0;
 	a->joint = AB_JOINT_NONE;
-	a->each = NULL;
+	a->each = a->pair = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
 	a->is_bare = a->has_argv = a->is_argv_first = a->has_dir = false;
 	a->has_more = false;

@@ -76,7 +76,7 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/guard/code.c lib/guard/code.h lib/guard/code_calls.c \
 	lib/guard/code_table.c lib/guard/code_args.c lib/guard/code_apply.c \
-	lib/guard/code_block.c \
+	lib/guard/code_block.c lib/guard/code_pair.c \
 	lib/guard/code_judge.c lib/guard/code_judge_run.c \
 	lib/guard/code_loose.c lib/guard/code_handed.c \
 	lib/guard/code_home.c lib/guard/code_env.c lib/guard/code_argv.c \
