@@ -40,7 +40,9 @@ void ab_code_note_handed(struct ab_code *k, const struct ab_token *t,
 	if (!last || (k->lang == AB_RUBY ? last != ':'
 					 : !memchr(".[(", last, 3)))
 		return;
-	k->has_handed |= (!a->count || (last == '.' && is_kept(k, at))) &&
+	/* map(os.system, ["x", "y"]): no word of those is the next one's */
+	k->has_handed |= (!a->count || next == ',' ||
+			  (last == '.' && is_kept(k, at))) &&
 			 ab_code_names_command(k, t) &&
 			 (last != '(' || a->is_run);
 }
