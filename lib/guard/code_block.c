@@ -9,35 +9,47 @@
 
 #include <string.h>
 
-/* Of $x[0], behind the lexer at x: } and @x, of which it is the first. */
-static bool is_first_of(const struct ab_code *k, struct ab_lexer x,
-			const struct ab_token *name)
+/* { $x[0] } @x and { $x } $x, ...: the block gives the first of the words. The
+   lexer is behind the name. */
+static bool is_first_word(const struct ab_code *k, struct ab_lexer x,
+			  const struct ab_token *name)
 {
-	static const char signs[] = "[0]}";
 	const char *s = k->text->text;
+	const char *rest = "[0]}";
+	char sign = '@';
 	struct ab_token t;
 
-	for (uint32_t i = 0; i < 4; i++) {
-		if (!ab_lexer_next(&x, &t) || t.len != 1 || s[t.at] != signs[i])
+	if (name->len < 2 || s[name->at] != '$')
+		return false;
+	if (ab_code_next_byte(k->text, x.pos) == '}') {
+		rest = "}";
+		sign = '$';
+	}
+	for (; *rest; rest++) {
+		if (!ab_lexer_next(&x, &t) || t.len != 1 || s[t.at] != *rest)
 			return false;
 	}
 	if (ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '('))
 		(void)ab_lexer_next(&x, &t);
-	return t.kind && s[t.at] == '@' && t.at + name->len <= k->text->len &&
-	       name->len > 1 &&
-	       !memcmp(s + t.at + 1, s + name->at + 1, name->len - 1);
+	return t.kind && s[t.at] == sign &&
+	       t.at + name->len <= k->text->len &&
+	       !memcmp(s + t.at + 1, s + name->at + 1, name->len - 1) &&
+	       !(t.at + name->len < k->text->len &&
+		 ab_code_is_letter(s[t.at + name->len]));
 }
 
-/* What stands in the block, up to its }. */
-static void read_program(struct ab_code *k, struct ab_args *a,
+/* What stands in the block, up to its }. True: it is the first word. */
+static bool read_program(struct ab_code *k, struct ab_args *a,
 			 struct ab_lexer *x)
 {
 	const struct ab_named *n;
 	struct ab_token t = { 0 };
+	bool is_first;
 	int depth = 1;
 
+	a->is_computed = true;
 	if (!ab_lexer_next(x, &t))
-		return;
+		return false;
 	struct ab_code inner = *k;
 
 	inner.x = *x;
@@ -46,13 +58,15 @@ static void read_program(struct ab_code *k, struct ab_args *a,
 		a->has_block = ab_code_word(k, &t, &a->block);
 	else if ((a->has_block = n && n->count == 1 && !n->is_unknown))
 		a->block = n->words[0];
-	a->is_computed = !a->has_block && !is_first_of(k, *x, &t);
+	a->is_computed = !a->has_block;
+	is_first = !a->has_block && is_first_word(k, *x, &t);
 	do {
 		if (t.kind != AB_TOKEN_SIGN)
 			continue;
 		depth += ab_code_is_sign(k, &t, '{');
 		depth -= ab_code_is_sign(k, &t, '}');
 	} while (depth && ab_lexer_next(x, &t));
+	return is_first;
 }
 
 /* perl: system {"rm"} "x", "-rf", "/" runs rm, and "x" is what it is told to
@@ -61,6 +75,7 @@ static void read_program(struct ab_code *k, struct ab_args *a,
 int ab_code_read_block(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_lexer x = k->x;
+	bool is_first;
 	struct ab_token t;
 	int depth = 0;
 
@@ -74,7 +89,9 @@ int ab_code_read_block(struct ab_code *k, struct ab_args *a)
 	}
 	if (!ab_code_is_sign(k, &t, '{'))
 		return 0;
-	read_program(k, a, &x);
+	is_first = read_program(k, a, &x);
 	k->x = x;
+	if (is_first)
+		ab_code_see_first(k, a);
 	return depth;
 }
