@@ -456,6 +456,8 @@ void ab_code_note_handed(struct ab_code *k, const struct ab_token *t,
 			 const struct ab_args *a);
 /* The same of a string that names it. */
 void ab_code_handed_string(struct ab_code *k, const struct ab_token *t);
+/* "ev" + "al" */
+void ab_code_pieced_name(struct ab_code *k, const struct ab_token *t);
 void ab_code_check_handed(struct ab_code *k);
 
 /* --- code_files.c --- */

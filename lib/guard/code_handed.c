@@ -69,6 +69,52 @@ void ab_code_handed_string(struct ab_code *k, const struct ab_token *t)
 				 next == ']';
 }
 
+#define MAX_NAME 32
+
+/* Behind the string and what joins it to the next one; false: nothing does. */
+static bool next_piece(const struct ab_code *k, struct ab_lexer *x,
+		       struct ab_token *t)
+{
+	return ab_lexer_next(x, t) && ab_code_is_joint(k, t) &&
+	       ab_lexer_next(x, t) &&
+	       (t->kind == AB_TOKEN_STRING ||
+		(k->lang == AB_LUA && ab_code_is_joint(k, t) &&
+		 ab_lexer_next(x, t) && t->kind == AB_TOKEN_STRING));
+}
+
+/* c["exec" + "Sync"](...), send("sys" + "tem", ...): who takes the name of
+   such a call apart does not want it to be seen. */
+void ab_code_pieced_name(struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const others[] = { "child_process", "subprocess",
+					      "__builtins__", "mainModule",
+					      "require", "eval" };
+	struct ab_lexer x = k->x;
+	struct ab_token piece = *t;
+	char name[MAX_NAME];
+	uint32_t len = 0, n = 0;
+	bool is_one = false;
+	uint8_t call;
+
+	if (AB_LIKELY(!memchr("+.", ab_code_next_byte(k->text, x.pos), 2)))
+		return;
+	do {
+		if (piece.len > MAX_NAME - len)
+			return;
+		memcpy(name + len, k->text->text + piece.at, piece.len);
+		len += piece.len;
+		n++;
+	} while (next_piece(k, &x, &piece));
+	if (n < 2)
+		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(others); i++)
+		is_one |= strlen(others[i]) == len &&
+			  !memcmp(others[i], name, len);
+	call = ab_code_call_of(k, name, len);
+	if (is_one || call == AB_CALL_SHELL || call == AB_CALL_CODE)
+		ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK, k->text);
+}
+
 /* A list of strings: what they are together. */
 struct list {
 	struct ab_word words[MAX_WORDS];

@@ -224,6 +224,7 @@ void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		ab_code_import(k, t);
 		ab_code_read_string(k, t);
 		ab_code_handed_string(k, t);
+		ab_code_pieced_name(k, t);
 	}
 	if (k->lang & (AB_PY | AB_RUBY))
 		named_path(k, a, t);
