@@ -22,6 +22,7 @@ bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b)
 		    a->holes[i].kind != b->holes[i].kind ||
 		    a->holes[i].origin != b->holes[i].origin ||
 		    a->holes[i].part != b->holes[i].part ||
+		    a->holes[i].one_of != b->holes[i].one_of ||
 		    a->holes[i].name != b->holes[i].name)
 			return false;
 	return true;

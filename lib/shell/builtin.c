@@ -433,15 +433,6 @@ static void effect_printf(struct ab_shell_run *run,
 			      0);
 }
 
-static bool may_split(const struct ab_word *words, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < words[i].hole_count; k++)
-			if (words[i].holes[k].kind == AB_HOLE_FIELDS)
-				return true;
-	return false;
-}
-
 /* set [--] ARGS */
 static void effect_set(struct ab_shell_run *run,
 		       const struct ab_shell_tree *tree,
@@ -460,12 +451,7 @@ static void effect_set(struct ab_shell_run *run,
 		return;
 	if (ab_word_equals(&argv[i], "--"))
 		i++;
-	ab_run_assign(run, "@", 1,
-		      may_split(argv + i, argc - i) ?
-			      ab_run_unknown(run,
-					     ab_run_blend(run, argv, argc)) :
-			      ab_run_array(run, argv + i, argc - i),
-		      0);
+	ab_run_assign(run, "@", 1, ab_run_array(run, argv + i, argc - i), 0);
 }
 
 static void effect_shift(struct ab_shell_run *run,
@@ -488,10 +474,7 @@ static void effect_shift(struct ab_shell_run *run,
 	}
 	if (all->is_loose && (n < 0 || n > all->count ||
 			      ab_value_is_loose(all->words, (uint32_t)n))) {
-		ab_run_assign(run, "@", 1,
-			      ab_run_unknown(run, ab_run_blend(run, all->words,
-							       all->count)),
-			      0);
+		ab_run_assign(run, "@", 1, ab_choice_shift(run, all, n), 0);
 		return;
 	}
 	if (n < 0 || n > all->count)

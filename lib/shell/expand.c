@@ -132,6 +132,44 @@ static void add_stretch(struct ab_shell_run *run, struct segments *list,
 	}
 }
 
+static void add_hole(struct ab_shell_run *run, struct segments *list,
+		     const struct ab_word *word, const struct ab_hole *h,
+		     uint32_t flags)
+{
+	enum ab_hole_kind kind = h->kind;
+	struct segment *s;
+
+	if (kind == AB_HOLE_FIELDS && (flags & SEGMENT_QUOTED))
+		kind = AB_HOLE_BYTES;
+	if (kind == AB_HOLE_BYTES && (flags & SEGMENT_SPLIT))
+		kind = AB_HOLE_FIELDS;
+	s = ab_segments_hole(run, list, kind, h->span, h->name, h->origin);
+	if (!s)
+		return;
+	s->text = word->text + h->at;
+	s->len = h->len;
+	s->is_cut = h->is_cut;
+	s->part = h->part;
+	s->one_of = h->one_of;
+	if (kind == AB_HOLE_LIKELY && (flags & SEGMENT_SPLIT))
+		s->flags = SEGMENT_SPLIT;
+}
+
+/* The value that it is read with, but for what is of several there again. */
+static AB_COLD bool add_read(struct ab_shell_run *run, struct segments *list,
+			     const struct ab_hole *h, uint32_t flags)
+{
+	const struct value *v = ab_choice_read(run, h->one_of);
+	const struct ab_word *word = v->words;
+
+	if (v->kind != VALUE_SCALAR || word->hole_count ||
+	    word->len > run->expansion)
+		return false;
+	run->expansion -= word->len;
+	add_stretch(run, list, word, 0, word->len, flags);
+	return true;
+}
+
 /* The bytes and holes of a value. */
 void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
 			  const struct ab_word *word, uint32_t flags)
@@ -153,24 +191,10 @@ void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
 	}
 	for (uint32_t i = 0; i < word->hole_count; i++) {
 		const struct ab_hole *h = &word->holes[i];
-		enum ab_hole_kind kind = h->kind;
-		struct segment *s;
 
 		add_stretch(run, list, word, at, h->at, flags);
-		if (kind == AB_HOLE_FIELDS && (flags & SEGMENT_QUOTED))
-			kind = AB_HOLE_BYTES;
-		if (kind == AB_HOLE_BYTES && (flags & SEGMENT_SPLIT))
-			kind = AB_HOLE_FIELDS;
-		s = ab_segments_hole(run, list, kind, h->span, h->name,
-				     h->origin);
-		if (s) {
-			s->text = word->text + h->at;
-			s->len = h->len;
-			s->is_cut = h->is_cut;
-			s->part = h->part;
-			if (kind == AB_HOLE_LIKELY && (flags & SEGMENT_SPLIT))
-				s->flags = SEGMENT_SPLIT;
-		}
+		if (AB_LIKELY(!h->one_of) || !add_read(run, list, h, flags))
+			add_hole(run, list, word, h, flags);
 		at = h->at + h->len;
 	}
 	add_stretch(run, list, word, at, word->len, flags);

@@ -237,6 +237,7 @@ static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
 	h->is_test = s->is_test;
 	h->is_cut = s->is_cut;
 	h->part = s->part;
+	h->one_of = s->one_of;
 }
 
 /* Whether the new stretch at..len continues the last one of the map. */
@@ -435,6 +436,7 @@ static void take_piece(struct builder *b, const struct segment *s,
 		piece->is_test = s->is_test;
 		piece->is_cut = s->is_cut;
 		piece->part = s->part;
+		piece->one_of = s->one_of;
 	}
 	take(b, piece);
 }

@@ -26,8 +26,11 @@ static void add_unknown(struct expansion *e)
 		e->flags & SEGMENT_QUOTED ? AB_HOLE_BYTES : AB_HOLE_FIELDS,
 		e->span, e->name, origin_of(e));
 
-	if (s)
-		s->part = e->value->part;
+	if (!s)
+		return;
+	s->part = e->value->part;
+	if (AB_UNLIKELY(e->value->one) && e->value->one->kind == VALUE_SCALAR)
+		s->one_of = e->value;
 }
 
 void ab_param_argument(struct expansion *e, struct segment *list,
@@ -88,6 +91,21 @@ static const struct ab_word *positional(const struct ab_shell_run *run,
 	return n <= all->count ? &all->words[n - 1] : &empty;
 }
 
+/* Of the list that it has, the word there is one of some, or of all. */
+static AB_COLD void pick(struct expansion *e, int64_t at)
+{
+	const struct value *v = ab_choice_pick(e->run, e->value, at);
+
+	if (v->kind == VALUE_ARRAY) {
+		e->value = v;
+		e->is_all = true;
+		e->all = '@';
+		return;
+	}
+	e->value = e->param->op == OP_OTHER ? v : ab_choice_read(e->run, v);
+	e->word = e->value->kind == VALUE_SCALAR ? e->value->words : NULL;
+}
+
 static uint32_t number_of(const char *text, uint32_t len)
 {
 	uint32_t n = 0;
@@ -103,6 +121,8 @@ static void find_positional(struct expansion *e, const char *text,
 	uint32_t n = number_of(text, len);
 
 	e->value = ab_run_value(e->run, "@", 1);
+	if (n && AB_UNLIKELY(e->value->one))
+		e->value = ab_choice_read(e->run, e->value);
 	if (n == 0) {
 		e->value = ab_run_value(e->run, "0", 1);
 		e->word = e->value->kind == VALUE_SCALAR ? e->value->words :
@@ -112,6 +132,8 @@ static void find_positional(struct expansion *e, const char *text,
 	e->word = positional(e->run, e->value, n);
 	if (e->word && n > e->value->count)
 		e->value = &ab_run_unset;
+	else if (!e->word && e->value->kind == VALUE_ARRAY)
+		pick(e, n - 1);
 }
 
 /* What names begin with a digit or are a sign. */
@@ -147,6 +169,18 @@ static bool find_special(struct expansion *e, const char *text, uint32_t len)
 	return true;
 }
 
+/* The index of a list, from its end when it is negative. */
+static int64_t place_in(const struct expansion *e, const struct ab_word *w)
+{
+	int64_t n;
+
+	return w->hole_count || e->value->keys ||
+			       e->value->attributes & VALUE_MAP ||
+			       !ab_arith(e->run, w->text, w->len, &n) ?
+		       AB_CHOICE_ANY :
+		       n;
+}
+
 /* a[i] with i known, a[@] and a[*]; without an index a[0]. */
 static void find_element(struct expansion *e, struct segment *index)
 {
@@ -170,6 +204,8 @@ static void find_element(struct expansion *e, struct segment *index)
 		e->value = &ab_run_unset;
 	else if (is_known && !e->word && e->value->kind == VALUE_SCALAR)
 		e->value = &ab_run_unset;
+	else if (!is_known && e->value->kind == VALUE_ARRAY)
+		pick(e, place_in(e, &w));
 }
 
 /* What is known of a variable that the text never set. */
@@ -200,40 +236,6 @@ static void find_default(struct expansion *e)
 	} else {
 		add_unknown(e);
 	}
-}
-
-/* Its place among the values that the command has readings of. */
-static uint32_t place_of(struct ab_shell_run *run, const struct value *v)
-{
-	uint32_t i = 0;
-
-	while (i < run->read_count && i < AB_SHELL_READS && run->reads[i] != v)
-		i++;
-	return i;
-}
-
-/* What is one of several values: the one that the command is read with. They
-   are in pairs, of which the second may be a pair again. */
-static const struct value *read_value(struct ab_shell_run *run,
-				      const struct value *v)
-{
-	const struct value *first = v;
-
-	for (uint32_t i; v && v->kind == VALUE_UNKNOWN && v->one;) {
-		i = place_of(run, v);
-		if (run->is_reading && i < run->read_count &&
-		    i < AB_SHELL_READS) {
-			run->readings_seen |= 1u << i;
-			first = run->reading >> i & 1 ? v->other : v->one;
-			v = first;
-			continue;
-		}
-		if (i == run->read_count && i < AB_SHELL_READS)
-			run->reads[i] = v;
-		run->read_count += i == run->read_count || i == AB_SHELL_READS;
-		v = run->read_count > AB_SHELL_READS ? NULL : v->other;
-	}
-	return first;
 }
 
 /* What a reference leads to; ${!x} asks for its name. */
@@ -278,6 +280,19 @@ static bool is_one_word(const struct value *v, const struct param *param)
 	       v->kind == VALUE_ARRAY && param->has_index && !param->letter;
 }
 
+/* $y of y=$x is one of the values that $x was. */
+static void read_word(struct expansion *e)
+{
+	const struct ab_hole *h = e->word->holes;
+
+	if (e->word->hole_count > 1 || e->word->len || !h->one_of ||
+	    e->param->op == OP_OTHER)
+		return;
+	e->value = ab_choice_read(e->run, h->one_of);
+	e->word = e->value->kind == VALUE_SCALAR ? e->value->words : NULL;
+	e->is_given = !e->word;
+}
+
 static void find_value(struct expansion *e, const char *text, uint32_t len,
 		       struct segment *index)
 {
@@ -298,9 +313,11 @@ static void find_value(struct expansion *e, const char *text, uint32_t len,
 		e->is_given = v && e->value->kind == VALUE_UNKNOWN;
 		if (e->value->one && e->param->op != OP_OTHER &&
 		    is_one_word(e->value->one, e->param))
-			e->value = read_value(e->run, e->value);
+			e->value = ab_choice_read(e->run, e->value);
 		find_element(e, index);
 	}
+	if (AB_UNLIKELY(e->word && e->word->hole_count))
+		read_word(e);
 	e->name = name_of(e->run, v, text, len);
 }
 
@@ -469,7 +486,7 @@ static void add_all(struct expansion *e)
 	struct segment *s;
 
 	if (quoted && e->all == '@')
-		v = read_value(e->run, v);
+		v = ab_choice_read(e->run, v);
 	if (v->kind == VALUE_SCALAR) {
 		ab_param_add_word(e, v->words);
 		return;

@@ -9,6 +9,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/builtin.c \
 	lib/shell/builtin_read.c \
 	lib/shell/chars.c \
+	lib/shell/choice.c \
 	lib/shell/compound.c \
 	lib/shell/dollar.c \
 	lib/shell/expand.c \

@@ -449,6 +449,7 @@ const struct value *ab_run_scalar(struct ab_shell_run *run,
 	value->attributes = 0;
 	value->part = AB_PART_UNKNOWN;
 	value->is_loose = false;
+	value->shifted = 0;
 	value->keys = NULL;
 	value->origin = NULL;
 	value->one = value->other = NULL;
@@ -479,6 +480,7 @@ const struct value *ab_run_array(struct ab_shell_run *run,
 	value->attributes = 0;
 	value->part = AB_PART_UNKNOWN;
 	value->is_loose = ab_value_is_loose(copy, count);
+	value->shifted = 0;
 	value->keys = NULL;
 	value->origin = NULL;
 	value->one = value->other = NULL;

@@ -36,6 +36,7 @@ struct value {
 	uint8_t attributes; /* enum value_attributes */
 	uint8_t part;	    /* enum ab_hole_part, of UNKNOWN */
 	bool is_loose;	    /* one of the words may be many, or none */
+	uint8_t shifted;    /* of what those are, so many are gone */
 	const struct ab_word *keys;
 	struct ab_stream *origin;
 	/* UNKNOWN, but one of two arrays, or of two scalars: after
@@ -148,6 +149,7 @@ struct segment {
 			struct ab_stream *origin;
 			bool is_checked, is_test, is_cut;
 			uint8_t part;
+			const struct value *one_of;
 		};
 		struct { /* MAPPED: as a word's, but at map_from is its first
 			    byte */
@@ -250,6 +252,9 @@ struct pushed {
 
 /* Values of one command that are one of two; its readings are 1 << that. */
 #define AB_SHELL_READS 3
+/* More than those: a command that has read them all is read again, and picks
+ * what it did. */
+#define AB_SHELL_PICKS 8
 
 struct ab_shell_run {
 	struct ab_arena *arena;
@@ -308,6 +313,12 @@ struct ab_shell_run {
 	const struct value *reads[AB_SHELL_READS];
 	uint32_t read_count, reading, readings_seen;
 	bool is_reading;
+	/* What was picked from lists, the last of them. */
+	struct pick {
+		const struct value *from, *value;
+		int64_t at;
+	} picks[AB_SHELL_PICKS];
+	uint32_t pick_count;
 };
 
 /* state.c */
@@ -424,6 +435,19 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 				  struct ab_stream *origin,
 				  const struct value *a,
 				  const struct value *b);
+/* choice.c: v, or of several values the one that the command at hand is read
+ * with. */
+const struct value *ab_choice_read(struct ab_shell_run *run,
+				   const struct value *v);
+#define AB_CHOICE_ANY INT64_MAX
+/* What words[at] of a list may be whose words may be many, or none: one of
+ * several, or, of more than have readings, an ARRAY of them all. at < 0: from
+ * the end. */
+const struct value *ab_choice_pick(struct ab_shell_run *run,
+				   const struct value *list, int64_t at);
+/* The list without its first n, which are not known. */
+const struct value *ab_choice_shift(struct ab_shell_run *run,
+				    const struct value *list, int64_t n);
 const struct value *ab_run_unknown(struct ab_shell_run *run,
 				   struct ab_stream *origin);
 const struct value *ab_run_part(struct ab_shell_run *run,

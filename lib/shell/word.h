@@ -65,6 +65,7 @@ struct ab_hole {
 	bool is_test; /* nothing of the variable: ${x:+y}, ${#x} */
 	bool is_cut;  /* not all of it, or other bytes: ${x%y}, ${x/y/z} */
 	uint8_t part; /* enum ab_hole_part: what it is of its origin */
+	const void *one_of; /* the values it may be, as the shell has them */
 };
 
 /* Where the bytes from `at` up to the next entry's `at` came from: one to one
