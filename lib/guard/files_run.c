@@ -105,6 +105,8 @@ static void run_as(struct ab_check *c, const struct ab_use *use,
 		ab_check_text(c, role->text, content);
 	else
 		ab_run_code(c, use, role, content);
+	if (role->kind == AB_ROLE_STDIN_TEXT && !strcmp(role->text, "escape"))
+		ab_check_transfer(c, use, content);
 }
 
 /* `sh <(echo "$x")`: all of it is a value. */

@@ -83,7 +83,9 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		text = NULL;
 	}
 	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
-	c->in_is_file = !(taint & ~(uint32_t)AB_TAINT_ENDLESS);
+	/* what came off the network is one, too */
+	c->in_is_file =
+		!(taint & ~(uint32_t)(AB_TAINT_ENDLESS | AB_TAINT_REMOTE));
 	c->in_is_loose = text && ab_file_is_loose(c, w);
 	c->in_is_device = is_device(w);
 	c->in_list = list;
