@@ -379,6 +379,20 @@ struct ab_input {
 	const struct ab_word *text;
 	bool has;
 };
+/* likely.c: words that one default makes, as they stand there. */
+void ab_check_likely(struct ab_check *c, const struct ab_word *argv,
+		     uint32_t argc, const struct ab_input *in);
+/* A command of the text. */
+static inline void ab_check_spelled(struct ab_check *c,
+				    const struct ab_shell_command *m,
+				    const struct ab_word *argv, uint32_t argc,
+				    const struct ab_input *in)
+{
+	ab_check_words(c, argv, argc, in->taint, in->text, in->has);
+	if (!m->is_kept)
+		ab_check_likely(c, argv, argc, in);
+}
+
 /* The redirections in order; *out is the last file that stdout goes to. */
 void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 		     uint32_t count, bool is_empty, struct ab_input *in,

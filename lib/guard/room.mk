@@ -63,7 +63,8 @@ libagentbox_la_SOURCES += \
 # What streams and files hold, as far as the text says.
 libagentbox_la_SOURCES += \
 	lib/guard/prints.c lib/guard/prints.h lib/guard/prints_sed.c \
-	lib/guard/names.c lib/guard/lists.c lib/guard/found.c lib/guard/found.h \
+	lib/guard/names.c lib/guard/likely.c lib/guard/lists.c \
+	lib/guard/found.c lib/guard/found.h \
 	lib/guard/dumps.c lib/guard/fill.c lib/guard/files.c lib/guard/files.h \
 	lib/guard/files_copy.c lib/guard/files_edit.c lib/guard/files_run.c \
 	lib/guard/files_unpack.c

@@ -492,7 +492,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			ab_tell_input(c, m, in);
 	}
 	if (AB_LIKELY(!m->callee) || m->callee->is_perhaps)
-		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
+		ab_check_spelled(c, m, argv, argc, in);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
 	if (AB_UNLIKELY(m->redir_count && m->place.in && m->place.in->note) &&
