@@ -6,8 +6,9 @@
  * talks to the network; a header says who one is, and so does what goes to the
  * host that the variable is named after. What it reads from a file is sent as a
  * body, or, of a file or its stdin, is taken away with all below it.
- * Refuses to follow what a call makes of a secret, a key or a signature, to
- * follow parameters, and to look at programs that do neither.
+ * A function of the program that sends what it is given is one that sends.
+ * Refuses to follow what a call makes of a secret, a key or a signature, and to
+ * look at programs that do neither.
  */
 #include "config.h"
 
@@ -45,8 +46,8 @@ static void add_name(struct ab_flow *s, struct ab_flow_span name,
 	s->names[s->count++] = (struct ab_flow_sent){ name, variable };
 }
 
-static void add_names(struct ab_flow *s, struct ab_flow_span part,
-		      struct ab_flow_span variable)
+void ab_flow_add_names(struct ab_flow *s, struct ab_flow_span part,
+		       struct ab_flow_span variable)
 {
 	struct ab_lexer x = { .text = s->x.text, .pos = part.at,
 			      .len = part.end, .traits = s->x.traits };
@@ -62,8 +63,10 @@ static void add_names(struct ab_flow *s, struct ab_flow_span part,
 static void give(struct ab_flow *s, struct ab_flow_span variable)
 {
 	for (uint32_t i = level(s);; i--) {
-		add_names(s, s->all[i].target, variable);
+		ab_flow_add_names(s, s->all[i].target, variable);
 		s->all[i].target = (struct ab_flow_span){ 0 };
+		if (s->all[i].is_returned && !s->is_learning)
+			add_name(s, s->function, variable);
 		/* whatever a call makes of what was read was read */
 		if (!i || s->all[i].is_body ||
 		    (s->all[i].is_closed && !s->is_reading))
@@ -99,11 +102,10 @@ static void see_read(struct ab_flow *s)
 		give(s, (struct ab_flow_span){ 0 });
 }
 
-/* const { X_TOKEN, Y_KEY: y } = process.env; e = os.environ */
+/* const { X_TOKEN, Y_KEY: y } = process.env */
 static void see_environment(struct ab_flow *s)
 {
 	struct ab_lexer x = { .text = s->x.text, .traits = s->x.traits };
-	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
 	struct ab_flow_span of = { 0 };
 	struct ab_token t, before = { 0 };
 
@@ -122,9 +124,11 @@ static void see_environment(struct ab_flow *s)
 		}
 		before = t;
 	}
-	if (!of.end && x.len > s->all[level(s)].target.at &&
-	    !(next && memchr(".[({", next, 4)))
-		s->alias = s->all[level(s)].target;
+}
+
+struct ab_flow_span ab_flow_target(const struct ab_flow *s)
+{
+	return s->all[level(s)].target;
 }
 
 static void end_statement(struct ab_flow *s)
@@ -132,6 +136,7 @@ static void end_statement(struct ab_flow *s)
 	uint32_t top = level(s);
 
 	s->all[top].target = (struct ab_flow_span){ 0 };
+	s->all[top].is_returned = false;
 	if (!s->depth || s->all[top].is_body)
 		s->all[top].is_net = s->all[top].is_own = s->is_fed =
 			s->all[top].is_payload = false;
@@ -178,12 +183,15 @@ static void open_bracket(struct ab_flow *s, const struct ab_token *t, char ch)
 
 	if (is_call && is_addition(s) && !s->all[was].target.end)
 		s->all[was].target = ab_flow_bare(s, s->last.at, s->last.len);
+	if (is_new)
+		ab_flow_begin_function(s, t);
 	s->depth++;
 	if (s->depth >= AB_FLOW_DEPTH)
 		return;
 	s->opened[s->depth] =
 		s->before.kind == AB_TOKEN_WORD ? s->before.at : s->x.pos;
 	s->all[s->depth].target = (struct ab_flow_span){ 0 };
+	s->all[s->depth].is_returned = false;
 	s->all[s->depth].is_body = is_new;
 	s->all[s->depth].has_chain = s->is_chain;
 	s->all[s->depth].is_payload = !is_new && s->all[was].is_payload;
@@ -239,13 +247,15 @@ static void note_target(struct ab_flow *s, const struct ab_token *t)
 /* lines.forEach(x => ...), (x) => ...: it is called with what was read. */
 static void note_arrow(struct ab_flow *s)
 {
+	if (!s->is_reading)
+		ab_flow_begin_arrow(s);
 	if (!s->is_fed)
 		return;
 	if (s->before.kind == AB_TOKEN_WORD)
 		add_name(s, ab_flow_bare(s, s->before.at, s->before.len),
 			 (struct ab_flow_span){ 0 });
 	else if (s->group.end - s->group.at <= AB_FLOW_TARGET)
-		add_names(s, s->group, (struct ab_flow_span){ 0 });
+		ab_flow_add_names(s, s->group, (struct ab_flow_span){ 0 });
 }
 
 static void see_sign(struct ab_flow *s, const struct ab_token *t)
@@ -331,10 +341,15 @@ static void see_word(struct ab_flow *s, const struct ab_token *t)
 		return;
 	if (ab_code_reads_environment(k, t))
 		see_environment(s);
+	if (ab_code_is_text(k, t, "return"))
+		s->all[level(s)].is_returned = true;
+	else if (t->len >= 3 && t->len <= 6)
+		ab_flow_begin_function(s, t);
 	if (ab_code_is_remote(k, t, s->x, &s->before, &s->behind))
 		s->is_chain = s->is_net = true;
 	else
 		s->is_net = ab_code_is_sender(k, t) ||
+			    (s->own_count && ab_flow_is_own_sender(s, t)) ||
 			    (is_more && s->is_chain && ab_code_is_verb(k, t));
 	s->is_chain &= s->is_net || is_more;
 	s->is_open = ab_code_carries(k, t);
@@ -390,7 +405,8 @@ static void look_for(struct ab_flow *s, const struct ab_token *t)
 	}
 	if (ab_flow_names_secret(s, t, &s->before, &s->since, &variable) ||
 	    (is_string && (ab_flow_has_hole(s, t, &variable) ||
-			   ab_flow_string_has_secret(s, t, &variable))))
+			   ab_flow_string_has_secret(s, t, &variable))) ||
+	    (t->kind == AB_TOKEN_WORD && ab_flow_is_whole(s, t, &variable)))
 		see_secret(s, variable);
 }
 
@@ -497,8 +513,30 @@ static void go_through(struct ab_flow *s)
 
 	ab_lexer_rewind(&s->x);
 	s->x.len = s->k->text->len;
-	while (!s->found.end && !s->is_given && ab_lexer_next(&s->x, &t))
+	while (!s->found.end && !s->is_given && ab_lexer_next(&s->x, &t)) {
 		see_token(s, &t);
+		if (s->is_learning && s->found.end)
+			ab_flow_learn(s);
+	}
+}
+
+/* def send(x): requests.post(u, data=x): who is given a secret sends it. */
+static void learn_own(struct ab_flow *s)
+{
+	static const char *const begins[] = { "def ", "function", "=>",
+					      "lambda", "sub ", ") {" };
+	struct ab_flow own = *s;
+	const struct ab_word *w = s->k->text;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(begins); i++)
+		own.is_learning |= memmem(w->text, w->len, begins[i],
+					  strlen(begins[i])) != NULL;
+	if (!own.is_learning)
+		return;
+	go_through(&own);
+	memcpy(s->own, own.own, sizeof(s->own));
+	s->own_count = own.own_count;
+	s->is_full |= own.is_full;
 }
 
 /* perl -n, -pe: $_ is a line of what it reads. */
@@ -607,6 +645,7 @@ void ab_code_check_flow(struct ab_code *k)
 	if (!may_send(k))
 		return;
 	s.has_argv = has_words(k);
+	learn_own(&s);
 	go_through(&s);
 	if (s.found.end && !goes_home(&s))
 		ab_check_flow(k->c, k->use, AB_SINK_NET, AB_TAINT_CRED,

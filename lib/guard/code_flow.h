@@ -9,6 +9,7 @@
 #include "guard/code.h"
 
 #define AB_FLOW_NAMES 64
+#define AB_FLOW_OWN 16 /* functions of the program that send */
 #define AB_FLOW_DEPTH 16 /* of brackets; what is deeper belongs to the last */
 #define AB_FLOW_TARGET 1024 /* bytes: they are read more than once */
 #define AB_FLOW_REACH 4  /* tokens: environ . get ( "X" */
@@ -32,7 +33,10 @@ struct ab_flow {
 	struct ab_flow_sent names[AB_FLOW_NAMES];
 	uint32_t count;
 	bool is_full;	   /* ... and there are more */
-	struct ab_flow_span alias; /* the name that the environment has */
+	struct ab_flow_span own[AB_FLOW_OWN]; /* ... which these do */
+	uint32_t own_count;
+	struct ab_flow_span function; /* the last that was begun */
+	bool is_learning;  /* it is about what those do with parameters */
 	struct ab_flow_span found; /* the variable that is sent */
 	bool is_reading;   /* it is about what the program reads */
 	bool is_sending;   /* ... and sends; otherwise it removes that */
@@ -50,6 +54,7 @@ struct ab_flow {
 		bool is_own;	/* a header */
 		bool is_payload; /* files=, body: */
 		bool is_closed; /* what a call makes of it is another thing */
+		bool is_returned; /* what the statement makes */
 	} all[AB_FLOW_DEPTH];
 	bool is_chain; /* requests.x.y, c.x: of the network */
 	bool is_net, is_open; /* what the call at hand would be */
@@ -78,6 +83,20 @@ bool ab_flow_has_hole(struct ab_flow *s, const struct ab_token *t,
 bool ab_flow_string_has_secret(const struct ab_flow *s,
 			       const struct ab_token *t,
 			       struct ab_flow_span *variable);
+/* The environment as a whole, or by a name that it has. */
+bool ab_flow_is_whole(const struct ab_flow *s, const struct ab_token *t,
+		      struct ab_flow_span *variable);
+/* code_flow_own.c: a function begins there, whose parameters are names from
+ * then on when it is about those. */
+void ab_flow_begin_function(struct ab_flow *s, const struct ab_token *t);
+void ab_flow_begin_arrow(struct ab_flow *s);
+/* What was found is a parameter: its function sends. */
+void ab_flow_learn(struct ab_flow *s);
+bool ab_flow_is_own_sender(const struct ab_flow *s, const struct ab_token *t);
+/* code_flow.c */
+void ab_flow_add_names(struct ab_flow *s, struct ab_flow_span part,
+		       struct ab_flow_span variable);
+struct ab_flow_span ab_flow_target(const struct ab_flow *s);
 /* The token reads a file, or it is a name of what that gave. */
 bool ab_flow_is_read(const struct ab_flow *s, const struct ab_token *t);
 

@@ -85,17 +85,87 @@ static bool ab_flow_is_prefix(const struct ab_flow *s, const struct ab_token *t)
 	       memchr("\"'", s->x.text[end], 2);
 }
 
-/* The environment, or the name that it was given. */
+/* perl and php: "a" . $x */
+static bool joins_by_dot(const struct ab_flow *s)
+{
+	return s->k->lang & (AB_PERL | AB_PHP);
+}
+
+/* That is what it was made of. */
+static bool is_all_of_it(const struct ab_flow *s, struct ab_flow_span variable)
+{
+	const struct ab_token t = { .kind = AB_TOKEN_WORD, .at = variable.at,
+				    .len = variable.end - variable.at };
+
+	return ab_code_reads_environment(s->k, &t);
+}
+
+/* A name that the environment was given; or NULL. */
+static const struct ab_flow_sent *name_of_all(const struct ab_flow *s,
+					      const struct ab_token *t)
+{
+	const struct ab_flow_sent *n =
+		s->count ? ab_flow_find(s, ab_flow_bare(s, t->at, t->len)) :
+			   NULL;
+
+	return n && is_all_of_it(s, n->variable) ? n : NULL;
+}
+
+/* The environment, or a name that it was given. */
 static bool is_environment(const struct ab_flow *s, const struct ab_token *t)
 {
-	const uint32_t len = s->alias.end - s->alias.at;
-	const char *text = s->k->text->text;
+	return t->kind == AB_TOKEN_WORD &&
+	       (ab_code_reads_environment(s->k, t) || name_of_all(s, t));
+}
 
-	if (t->kind != AB_TOKEN_WORD)
+/* No other thing of that name: `env=` of a call. */
+static bool is_own_environment(const struct ab_flow *s,
+			       const struct ab_token *t)
+{
+	static const char *const names[] = { "environ", "environb", "ENV",
+					     "$_ENV", "$_SERVER" };
+
+	if (ab_code_is_text(s->k, t, "env"))
+		return s->k->lang == AB_JS &&
+		       ab_flow_sign(s, &s->before) == '.' &&
+		       ab_code_is_text(s->k, &s->behind, "process");
+	return ab_code_is_one_of(s->k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* environ.copy(), ENV.to_h: that is all of it. */
+static bool keeps_all(const struct ab_flow *s)
+{
+	static const char *const names[] = { "copy", "to_h", "to_hash",
+					     "items", "values", "inspect",
+					     "to_json", "to_s", "dup",
+					     "to_a" };
+	struct ab_lexer x = s->x;
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) && ab_lexer_next(&x, &t) &&
+	       ab_code_is_one_of(s->k, &t, names, AB_ARRAY_LEN(names));
+}
+
+/* Not one variable of it, nor `const { A } =` that. */
+bool ab_flow_is_whole(const struct ab_flow *s, const struct ab_token *t,
+		      struct ab_flow_span *variable)
+{
+	const char next = s->x.pos < s->x.len ? s->x.text[s->x.pos] : 0;
+	const struct ab_flow_span to = ab_flow_target(s);
+	const struct ab_flow_sent *n;
+
+	if (s->is_learning || !is_environment(s, t))
 		return false;
-	return ab_code_reads_environment(s->k, t) ||
-	       (len && len == t->len &&
-		!memcmp(text + s->alias.at, text + t->at, len));
+	n = name_of_all(s, t);
+	if (n ? ab_flow_sign(s, &s->before) == '.' : !is_own_environment(s, t))
+		return false;
+	if ((next && memchr("[{(?", next, 4)) || (next == '.' && !keeps_all(s)))
+		return false;
+	if (memchr(s->x.text + to.at, '{', to.end - to.at) ||
+	    (to.at && s->x.text[to.at - 1] == '{'))
+		return false;
+	*variable = n ? n->variable : ab_flow_bare(s, t->at, t->len);
+	return true;
 }
 
 /* The token is a secret of the environment, or a name of one; `since` tells how
@@ -107,7 +177,7 @@ bool ab_flow_names_secret(const struct ab_flow *s, const struct ab_token *t,
 	const struct ab_flow_span name = ab_flow_bare(s, t->at, t->len);
 	const struct ab_flow_sent *known;
 
-	if (is_environment(s, t)) {
+	if (!s->is_learning && is_environment(s, t)) {
 		*since = 0;
 		return false;
 	}
@@ -126,7 +196,8 @@ bool ab_flow_names_secret(const struct ab_flow *s, const struct ab_token *t,
 	}
 	/* a property of something is another thing */
 	if (t->kind != AB_TOKEN_WORD || !s->count ||
-	    ab_flow_sign(s, before) == '.' || ab_flow_is_prefix(s, t))
+	    (ab_flow_sign(s, before) == '.' && !joins_by_dot(s)) ||
+	    ab_flow_is_prefix(s, t))
 		return false;
 	known = ab_flow_find(s, name);
 	if (known)

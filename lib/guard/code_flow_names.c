@@ -69,6 +69,8 @@ bool ab_code_carries(const struct ab_code *k, const struct ab_token *t)
 		"quote",	 "urlencode",	"Request",     "stringify",
 		"from",		 "concat",	"append",      "quote_plus",
 		"getenv",	 "get",		"fetch",       "push",
+		"assign",	 "fromEntries", "entries",     "items",
+		"copy",		 "to_h",	"to_hash",     "list",
 		"update",	 "toString",	"btoa",	       "to_json",
 		"encode_json",	 "json_encode", "strip",       "trim",
 		"base64_encode", "hexlify",	"bytes",       "URI",

@@ -84,7 +84,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_module.c lib/guard/code_walk.c \
 	lib/guard/code_written.c lib/guard/code_remote.c \
 	lib/guard/code_flow.c lib/guard/code_flow.h \
-	lib/guard/code_flow_from.c lib/guard/code_flow_names.c
+	lib/guard/code_flow_from.c lib/guard/code_flow_names.c \
+	lib/guard/code_flow_own.c
 
 # ... what their names and expressions stand for, ...
 libagentbox_la_SOURCES += \
