@@ -376,6 +376,8 @@ bool ab_value_is_remote_path(const struct ab_word *w);
 bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name));
 /* A variable in it has the name of a secret. */
 bool ab_value_has_secret(const struct ab_word *w);
+/* SECRET when a word behind the name has one. */
+uint32_t ab_secret_taint(const struct ab_use *use);
 /* The name of a variable, in capitals. */
 bool ab_value_is_secret(const char *name);
 /* Its host has the name that the variable's begins with: X_TOKEN for x.com. */

@@ -589,6 +589,55 @@ static void check_removed(struct ab_code *k)
 	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
 }
 
+/* unlink, os.remove(x), File.delete(x), "rm " . $x */
+static bool is_removal(const struct ab_code *k, const struct ab_token *t,
+		       const struct ab_token *before,
+		       const struct ab_token *behind)
+{
+	static const char *const names[] = { "unlink", "unlinkSync", "rmSync",
+					     "rmtree", "rm_f", "rm_rf",
+					     "removeSync" };
+	static const char *const verbs[] = { "remove", "delete", "rm" };
+	static const char *const owners[] = { "os", "shutil", "fs", "File",
+					      "FileUtils", "Deno" };
+	const char *text = k->text->text + t->at;
+
+	if (t->kind == AB_TOKEN_STRING)
+		return t->len >= 2 && !memcmp(text, "rm", 2) &&
+		       (t->len == 2 || text[2] == ' ');
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names)) ||
+	       (ab_code_is_one_of(k, t, verbs, AB_ARRAY_LEN(verbs)) &&
+		ab_code_is_sign(k, before, '.') &&
+		ab_code_is_one_of(k, behind, owners, AB_ARRAY_LEN(owners)));
+}
+
+/* git ls-files | perl -ne 'chomp; unlink': what it reads are all files. */
+static AB_COLD void check_listed(struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t, before = { 0 }, behind = { 0 };
+	struct ab_stream origin = { .taint = AB_TAINT_TREE,
+				    .span = k->text->span };
+	struct ab_hole hole = { .kind = AB_HOLE_BYTES, .origin = &origin,
+				.span = k->text->span };
+	const struct ab_word words[] = {
+		{ .text = "rm", .len = 2, .span = k->text->span },
+		{ .text = "", .holes = &hole, .hole_count = 1,
+		  .span = k->text->span },
+	};
+
+	ab_lexer_rewind(&x);
+	x.len = k->text->len;
+	while (ab_lexer_next(&x, &t)) {
+		if (is_removal(k, &t, &before, &behind)) {
+			ab_check_words(k->c, words, 2, 0, NULL, false);
+			return;
+		}
+		behind = before;
+		before = t;
+	}
+}
+
 /* Its strings may be the names of what it reads. */
 static void check_strings(struct ab_code *k, enum ab_role_kind role)
 {
@@ -638,6 +687,8 @@ void ab_code_check_flow(struct ab_code *k)
 
 	if (AB_UNLIKELY(k->has_removed) && removes_trees(k))
 		check_removed(k);
+	if (AB_UNLIKELY(k->use && k->use->in_taint & AB_TAINT_TREE))
+		check_listed(k);
 	if (may_read(k) && may_upload(k))
 		check_uploaded(k);
 	if (may_read(k) && ab_code_has_keys(k))

@@ -444,6 +444,9 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 	if (p && (p->is_pass || p->is_wrapper))
 		c->out_taint |= use->in_taint & (keep | AB_TAINT_FILE);
 	c->out_taint |= argument_taint(use) & keep;
+	/* jq --arg t "$TOKEN", sed "s/x/$TOKEN/" */
+	if (AB_UNLIKELY(use->has_hole) && p && p->is_pass)
+		c->out_taint |= ab_secret_taint(use);
 	if (AB_UNLIKELY((c->out_taint | use->in_taint) & AB_TAINT_ENDLESS)) {
 		if (ab_fill_goes_on(use))
 			c->out_taint |= use->in_taint & AB_TAINT_ENDLESS;
