@@ -67,14 +67,53 @@ static bool is_removal(uint8_t call)
 	return call == AB_CALL_REMOVE || call == AB_CALL_DELETE;
 }
 
-/* sapply(x, unlink): handed on to be called. */
+/* sapply(x, unlink), Map(system, x): handed on to be called. */
 static bool is_handed_on(const struct ab_code *k, struct ab_lexer x,
 			 const struct ab_token *before)
 {
 	struct ab_token t;
 
-	return ab_code_is_sign(k, before, ',') && ab_lexer_next(&x, &t) &&
+	return (ab_code_is_sign(k, before, ',') ||
+		ab_code_is_sign(k, before, '(')) &&
+	       ab_lexer_next(&x, &t) &&
 	       (ab_code_is_sign(k, &t, ',') || ab_code_is_sign(k, &t, ')'));
+}
+
+/* do.call("system", ...), get("system")(...), feval("system", ...): the call
+   of that name. */
+static uint8_t named_call(const struct ab_code *k, struct ab_lexer x,
+			  const struct ab_token *t,
+			  const struct ab_token *before,
+			  const struct ab_token *behind)
+{
+	static const char *const names[] = { "call", "get",   "fun",
+					     "feval", "what", "get0",
+					     "getFunction", "mget" };
+	const struct ab_token word = { .kind = AB_TOKEN_WORD, .at = t->at,
+				       .len = t->len };
+	struct ab_token next;
+
+	if ((!ab_code_is_sign(k, before, '(') &&
+	     !ab_code_is_sign(k, before, '=')) ||
+	    !ab_lexer_next(&x, &next) ||
+	    !(ab_code_is_sign(k, &next, ',') ||
+	      ab_code_is_sign(k, &next, ')')) ||
+	    !ab_code_is_one_of(k, behind, names, AB_ARRAY_LEN(names)))
+		return AB_CALL_NONE;
+	return ab_code_call(k, &word);
+}
+
+/* octave: unix("..."), R: pipe("...") */
+static bool is_runner(const struct ab_code *k, struct ab_lexer x,
+		      const struct ab_token *t)
+{
+	static const char *const names[] = { "unix", "dos", "shell_cmd",
+					     "pipe" };
+	struct ab_token next;
+
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names)) &&
+	       ab_lexer_next(&x, &next) && ab_code_is_sign(k, &next, '(') &&
+	       ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_STRING;
 }
 
 enum { RUNS = 1, REMOVES = 2 };
@@ -90,8 +129,15 @@ static unsigned what_is_computed(const struct ab_code *k)
 		uint8_t call = t.kind == AB_TOKEN_WORD ? ab_code_call(k, &t)
 						       : AB_CALL_NONE;
 
-		if (is_method(k, &t, &before, &behind) ||
-		    (call == AB_CALL_SHELL && is_computed(k, x)))
+		if (t.kind == AB_TOKEN_STRING &&
+		    (call = named_call(k, x, &t, &before, &behind)))
+			found |= call == AB_CALL_SHELL ? RUNS :
+				 is_removal(call)      ? REMOVES :
+							 0;
+		else if (is_method(k, &t, &before, &behind) ||
+			 is_runner(k, x, &t) ||
+			 (call == AB_CALL_SHELL &&
+			  (is_computed(k, x) || is_handed_on(k, x, &before))))
 			found |= RUNS;
 		if (is_removal(call) &&
 		    (is_handed_on(k, x, &before) || is_computed(k, x)))

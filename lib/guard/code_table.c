@@ -312,6 +312,7 @@ static const struct {
 	{ "file_delete", OTHER, CALL_DELETE },
 	{ "file_get_contents", PHP, CALL_READ },
 	{ "file_put_contents", PHP, CALL_WRITE },
+	{ "fileread", OTHER, CALL_READ },
 	{ "find", PERL | RUBY, CALL_WALK },
 	{ "finddepth", PERL, CALL_WALK },
 	{ "fopen", PHP, CALL_OPEN },
