@@ -82,8 +82,8 @@ static void run_slice(struct ab_check *c, const struct ab_word *text,
 }
 
 /* The strings of a list: each a command, or all of them one. */
-static void run_strings(struct ab_check *c, const struct ab_word *text,
-			uint32_t at, uint32_t end)
+void ab_check_strings(struct ab_check *c, const struct ab_word *text,
+		      uint32_t at, uint32_t end)
 {
 	struct ab_word words[16];
 	uint32_t count = 0;
@@ -96,7 +96,7 @@ static void run_strings(struct ab_check *c, const struct ab_word *text,
 
 		if (stop && memchr(s + 1, ' ', n))
 			run_slice(c, text, at + 1, n);
-		else if (stop && count < AB_ARRAY_LEN(words) &&
+		else if (n && count < AB_ARRAY_LEN(words) &&
 			 ab_word_slice(c, text, at + 1, n, &words[count]))
 			count++;
 		at += stop ? n + 2 : 1;
@@ -128,7 +128,7 @@ static void check_line(struct ab_check *c, const struct ab_word *text,
 	while (at < end && memchr(" \t", s[at], 2))
 		at++;
 	if (at < end && memchr("[{\"'", s[at], 4))
-		run_strings(c, text, at, end);
+		ab_check_strings(c, text, at, end);
 	else if (at < end && !memchr("|>&*", s[at], 4))
 		run_slice(c, text, at, end - at);
 }
@@ -142,6 +142,43 @@ void ab_check_tasks(struct ab_check *c, const struct ab_word *text)
 
 		check_line(c, text, i, stop);
 		i = stop + 1;
+	}
+}
+
+/* dodo.py: {"actions": ["git push"]} */
+void ab_check_actions(struct ab_check *c, const struct ab_word *text)
+{
+	const char *s = text->text, *end = s + text->len;
+	const char *hit, *colon, *nl;
+
+	for (; (hit = memmem(s, (size_t)(end - s), "actions", 7)); s = nl) {
+		nl = memchr(hit, '\n', (size_t)(end - hit));
+		nl = nl ? nl : end;
+		colon = memchr(hit, ':', (size_t)(nl - hit));
+		if (colon)
+			ab_check_strings(c, text,
+					 (uint32_t)(colon - text->text),
+					 (uint32_t)(nl - text->text));
+	}
+}
+
+/* //go:generate git push */
+void ab_check_generate(struct ab_check *c, const struct ab_word *text)
+{
+	static const char mark[] = "//go:generate ";
+	const size_t n = sizeof(mark) - 1;
+	struct ab_word w;
+
+	for (uint32_t i = 0; i < text->len;) {
+		const char *from = text->text + i;
+		const uint32_t len =
+			(uint32_t)ab_seek(from, text->len - i, '\n');
+
+		if (len > n && !memcmp(from, mark, n) &&
+		    ab_word_slice(c, text, i + (uint32_t)n, len - (uint32_t)n,
+				  &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+		i += len + 1;
 	}
 }
 

@@ -584,6 +584,16 @@ static bool is_joined(const struct ab_word *text, struct ab_lexer *x)
 	return true;
 }
 
+/* terraform: program = ["git", "push"] */
+static void run_program(struct ab_check *c, const struct ab_word *text,
+			uint32_t at)
+{
+	const uint32_t n = (uint32_t)ab_seek(text->text + at, text->len - at,
+					     ']');
+
+	ab_check_strings(c, text, at, at + n);
+}
+
 void ab_check_keyed(struct ab_check *c, const char *lang,
 		    const struct ab_word *text)
 {
@@ -600,6 +610,9 @@ void ab_check_keyed(struct ab_check *c, const char *lang,
 		if (is_sign(text, &t, '=')) {
 			run_parts(c, &all, is_bazel);
 			is_value = runs_value(text, &before);
+			if (before.len == 7 &&
+			    !memcmp(text->text + before.at, "program", 7))
+				run_program(c, text, t.at);
 			glue.text = NULL;
 		} else if (is_value && t.kind == AB_TOKEN_STRING &&
 			   is_joined(text, &x)) {

@@ -80,9 +80,12 @@ static const struct ab_role *reading_role(struct ab_check *c,
 	const struct ab_role *role = program_role(c, p);
 	uint32_t base = ab_name_base(path);
 
-	/* node --run: that is no program of node's */
-	if (path->len - base == 12 &&
-	    !memcmp(path->text + base, "package.json", 12))
+	/* node --run: that is no program of node's; nor are cargo's settings
+	   rust */
+	if ((path->len - base == 12 &&
+	     !memcmp(path->text + base, "package.json", 12)) ||
+	    (path->len - base == 11 &&
+	     !memcmp(path->text + base, "config.toml", 11)))
 		role = NULL;
 	if (!role && !path->hole_count)
 		p = ab_pack_find(c->pack, path->text + base,

@@ -25,7 +25,8 @@ static const char *const names[] = {
 	[AB_FORMAT_LISTED] = "listed",	     [AB_FORMAT_GLOBS] = "globs",
 	[AB_FORMAT_DOCKER] = "docker",	     [AB_FORMAT_PROCFILE] = "procfile",
 	[AB_FORMAT_TMUX] = "tmux",	     [AB_FORMAT_NPM] = "npm",
-	[AB_FORMAT_TASKS] = "tasks",	     [AB_FORMAT_XML] = "xml",
+	[AB_FORMAT_TASKS] = "tasks",	     [AB_FORMAT_SNAKE] = "snake",
+	[AB_FORMAT_GENERATE] = "generate",   [AB_FORMAT_XML] = "xml",
 	[AB_FORMAT_BAZEL] = "bazel",	     [AB_FORMAT_TERRAFORM] = "terraform",
 	[AB_FORMAT_JQ] = "jq",		     [AB_FORMAT_BATS] = "bats",
 	[AB_FORMAT_JUST] = "just",	     [AB_FORMAT_SHELL] = "shell",
@@ -51,6 +52,16 @@ static void run_language(struct ab_check *c, const struct ab_use *use,
 	if (c->run && use && use->program &&
 	    ab_has_role(use->program, AB_ROLE_WRITE))
 		ab_edit_by(c, use, lang, w);
+}
+
+/* Snakefile, dodo.py: python, with commands behind keys. */
+static void run_snake(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *w)
+{
+	run_language(c, use, "python", w);
+	if (memmem(w->text, w->len, "shell", 5))
+		ab_check_tasks(c, w);
+	ab_check_actions(c, w);
 }
 
 static void run_make(struct ab_check *c, const struct ab_use *use,
@@ -128,6 +139,12 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_FORMAT_TASKS:
 		ab_check_tasks(c, w);
+		break;
+	case AB_FORMAT_SNAKE:
+		run_snake(c, use, w);
+		break;
+	case AB_FORMAT_GENERATE:
+		ab_check_generate(c, w);
 		break;
 	case AB_FORMAT_XML:
 		ab_check_xml(c, use, w);
