@@ -438,6 +438,39 @@ static const struct ab_names *names_in(struct ab_check *c,
 	return ab_names_noted(m && ab_has_stdin(m) ? m->place.in : c->in_list);
 }
 
+/* One of them is a text that reads of its stdin. */
+static bool may_read(const struct ab_word *words, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		const struct ab_word *w = &words[i];
+
+		if (memmem(w->text, w->len, "read ", 5) ||
+		    memmem(w->text, w->len, "$(cat", 5) ||
+		    memmem(w->text, w->len, "$(<", 3))
+			return true;
+	}
+	return false;
+}
+
+/* xargs sh -c 'read x; ...': what is started has no stdin, or that of xargs. */
+static void run_unfed(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *words, uint32_t count)
+{
+	static const struct ab_word nothing = { .text = "" };
+	struct ab_stream *was = c->own_in;
+
+	if (AB_LIKELY(!may_read(words, count)) || !c->run)
+		return;
+	c->own_in = ab_shell_stream(c->run, words->span);
+	if (c->own_in) {
+		c->own_in->value = &nothing;
+		ab_run_words(c, use, words, count);
+	} else {
+		c->is_broken = true;
+	}
+	c->own_in = was;
+}
+
 static void run_input(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *words, uint32_t count)
 {
@@ -467,6 +500,7 @@ static void run_input(struct ab_check *c, const struct ab_use *use,
 	}
 	if (!mark && has_option(use, 'i', "--replace"))
 		mark = "{}";
+	run_unfed(c, use, words, count);
 	find_cuts(use, mark != NULL, &cuts);
 	if (!ab_stdin_word(c, use, &value))
 		return;
