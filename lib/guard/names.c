@@ -817,7 +817,8 @@ bool ab_names_are_own(const struct ab_hole *hole)
 {
 	const struct ab_stream *s = hole->origin;
 
-	return s && !hole->is_cut &&
+	/* read -r x rest: the rest is what stands behind a blank in a name */
+	return s && !hole->is_cut && hole->part != AB_PART_BYTES &&
 	       ((s->taint & AB_TAINT_FOUND) ||
 		ab_names_are_all(ab_names_noted(s), s));
 }
