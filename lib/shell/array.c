@@ -117,13 +117,26 @@ static bool key_of(struct elements *e, const struct ab_word *w,
 	return true;
 }
 
+/* ${x:+y}: there is no word where x is not set. */
+static bool may_vanish(const struct ab_word *w)
+{
+	uint32_t len = 0;
+
+	for (uint32_t k = 0; k < w->hole_count; k++)
+		len += w->holes[k].may_vanish ? w->holes[k].len : 0;
+	return len && len == w->len && !w->is_quoted;
+}
+
 bool ab_value_is_loose(const struct ab_word *words, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t k = 0; k < words[i].hole_count; k++)
 			if (words[i].holes[k].kind == AB_HOLE_FIELDS ||
 			    words[i].holes[k].kind == AB_HOLE_PATTERN)
 				return true;
+		if (AB_UNLIKELY(words[i].hole_count) && may_vanish(&words[i]))
+			return true;
+	}
 	return false;
 }
 
@@ -150,7 +163,7 @@ bool ab_value_is_first(const struct ab_shell_run *run,
 		if (words[n].holes[k].kind == AB_HOLE_FIELDS ||
 		    may_take_none(&words[n], &words[n].holes[k]))
 			return false;
-	return !ab_value_is_loose(words, n);
+	return !may_vanish(&words[n]) && !ab_value_is_loose(words, n);
 }
 
 /*

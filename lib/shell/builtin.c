@@ -326,6 +326,8 @@ static void effect_declare(struct ab_shell_run *run,
 		d.attributes |= attribute_of(*l);
 	if (d.attributes & ~(uint32_t)VALUE_LIST)
 		d.flags |= VARIABLE_ATTRIBUTED;
+	if (ab_word_equals(argv, "readonly") || has_letter(letters, 'r'))
+		d.flags |= VARIABLE_READONLY;
 	d.is_removal = takes_away(argv, argc);
 	/* export -n, declare +x; nothing takes the mark from a variable */
 	if (run->branch_depth || run->uncertain || has_letter(letters, 'n') ||

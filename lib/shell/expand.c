@@ -149,6 +149,7 @@ static void add_hole(struct ab_shell_run *run, struct segments *list,
 	s->text = word->text + h->at;
 	s->len = h->len;
 	s->is_cut = h->is_cut;
+	s->may_vanish = h->may_vanish && (flags & SEGMENT_SPLIT);
 	s->part = h->part;
 	s->one_of = h->one_of;
 	if (kind == AB_HOLE_LIKELY && (flags & SEGMENT_SPLIT))
@@ -679,17 +680,17 @@ bool ab_expand_subscript(struct ab_shell_run *run,
 }
 
 static void split_braces(struct ab_shell_run *run, struct segment *list,
-			 struct fields *out)
+			 enum expand_mode mode, struct fields *out)
 {
 	uint32_t count = 0;
 	struct segment **lists = ab_expand_braces(run, list, &count);
 
 	if (!lists) {
-		ab_expand_fields(run, list, EXPAND_FIELDS, out);
+		ab_expand_fields(run, list, mode, out);
 		return;
 	}
 	for (uint32_t i = 0; i < count && !run->arena->is_full; i++)
-		ab_expand_fields(run, lists[i], EXPAND_FIELDS, out);
+		ab_expand_fields(run, lists[i], mode, out);
 }
 
 static bool is_quoted_text(const struct part *part)
@@ -763,8 +764,11 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 {
 	struct segments list = { NULL, &list.first };
 	const struct part *parts = word->parts;
-	bool is_value = mode == EXPAND_VALUE || (mode == EXPAND_ONE &&
-						 word->assign);
+	/* declare x={a,b} is x=a x=b */
+	bool is_declared = mode == EXPAND_ONE && word->assign;
+	bool is_value = mode == EXPAND_VALUE || is_declared;
+	bool has_braces = (mode == EXPAND_FIELDS || is_declared) &&
+			  word->flags & WORD_BRACE;
 	uint32_t name = mode == EXPAND_FIELDS ? name_like(tree, word) : 0;
 
 	if (!parts) {
@@ -774,7 +778,8 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 			begin += word->assign;
 		if (!(word->flags & (mode == EXPAND_FIELDS ?
 					     WORD_PLAIN_SOFT & ~WORD_EQUALS :
-					     WORD_TILDE | WORD_GLOB))) {
+					     WORD_TILDE | WORD_GLOB)) &&
+		    !has_braces) {
 			struct ab_word *w = ab_fields_new(run, out);
 
 			if (!w)
@@ -784,7 +789,7 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 			w->span = ab_tree_span(tree, begin, word->end);
 			return;
 		}
-		if (is_value && mode == EXPAND_ONE && word->assign)
+		if (is_declared)
 			name = word->assign; /* declare x=~ */
 		if (name)
 			add_name(run, tree, word, name, &list);
@@ -809,8 +814,8 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		add_parts(run, tree, parts, NULL, !name, is_value || name,
 			  &list);
 	}
-	if (mode == EXPAND_FIELDS && (word->flags & WORD_BRACE))
-		split_braces(run, list.first, out);
+	if (has_braces)
+		split_braces(run, list.first, mode, out);
 	else
 		ab_expand_fields(run, list.first, mode, out);
 }

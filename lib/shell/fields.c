@@ -236,6 +236,7 @@ static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
 	h->is_checked = s->is_checked;
 	h->is_test = s->is_test;
 	h->is_cut = s->is_cut;
+	h->may_vanish = s->may_vanish;
 	h->part = s->part;
 	h->one_of = s->one_of;
 }
@@ -435,6 +436,7 @@ static void take_piece(struct builder *b, const struct segment *s,
 		piece->is_checked = s->is_checked;
 		piece->is_test = s->is_test;
 		piece->is_cut = s->is_cut;
+		piece->may_vanish = s->may_vanish;
 		piece->part = s->part;
 		piece->one_of = s->one_of;
 	}

@@ -121,15 +121,6 @@ static bool add_decoded(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
-static bool has_fields(const struct ab_word *w)
-{
-	for (uint32_t i = 0; i < w->hole_count; i++)
-		if (w->holes[i].kind == AB_HOLE_FIELDS ||
-		    w->holes[i].kind == AB_HOLE_PATTERN)
-			return true;
-	return false;
-}
-
 /* -n, -e, -E and their bundles. */
 static bool echo_option(const struct ab_word *w, bool *newline, bool *decode)
 {
@@ -623,7 +614,7 @@ static bool print_ls(struct ab_shell_run *run, struct segments *list,
 			  !ab_word_equals(&argv[1], "-1d") &&
 			  !ab_word_equals(&argv[1], "-d1")))
 		return false;
-	if (has_fields(w) || !w->len || *w->text == '-')
+	if (ab_value_is_loose(w, 1) || !w->len || *w->text == '-')
 		return false;
 	is_relative = !w->hole_count && *w->text != '/';
 	if (is_relative)
@@ -657,7 +648,7 @@ static bool print_git_dir(struct ab_shell_run *run, struct segments *list,
 		below = &argv[i + 1];
 	for (size_t k = 0; k < AB_ARRAY_LEN(dirs) && i + 1 == argc; k++)
 		is_dir |= ab_word_equals(&argv[i], dirs[k]);
-	if ((!is_dir && !below) || (below && has_fields(below)))
+	if ((!is_dir && !below) || (below && ab_value_is_loose(below, 1)))
 		return false;
 	ab_segments_hole(run, list, AB_HOLE_BYTES, argv[0].span, NULL, NULL);
 	ab_segments_add(run, list, "/.git", 5, argv[0].span, SEGMENT_QUOTED);
@@ -740,7 +731,7 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 	if (builtin == AB_BUILTIN_BUILTIN && argc > 1)
 		return false;
 	for (uint32_t i = 1; i < argc; i++)
-		if (has_fields(&argv[i]))
+		if (ab_value_is_loose(&argv[i], 1))
 			return false;
 	if (builtin == AB_BUILTIN_ECHO)
 		return print_echo(run, list, argv, argc);

@@ -69,6 +69,11 @@ static enum likely_split split_of(const struct expansion *e,
 	return !is_split ? LIKELY_ONE : is_mixed ? LIKELY_PARTS : LIKELY_SPLIT;
 }
 
+static bool may_vanish(const struct expansion *e)
+{
+	return e->param->op == OP_OTHER && !(e->flags & SEGMENT_QUOTED);
+}
+
 /* Each part of the argument for itself: what is likely, and what of it nobody
    knows. */
 static struct segment *add_parts(struct expansion *e,
@@ -96,6 +101,7 @@ static struct segment *add_parts(struct expansion *e,
 			s->len = args->len;
 			s->is_test = e->param->op == OP_OTHER;
 		}
+		s->may_vanish = may_vanish(e) && s->hole;
 		if (is_split && s->hole == AB_HOLE_LIKELY)
 			s->flags = SEGMENT_SPLIT;
 		if (is_split && s->hole == AB_HOLE_BYTES)
@@ -151,6 +157,7 @@ struct segment *ab_param_likely(struct expansion *e, struct segment *args)
 		s->text = w.text;
 		s->len = w.len;
 		s->is_test = e->param->op == OP_OTHER && !w.hole_count;
+		s->may_vanish = may_vanish(e);
 		if (split == LIKELY_SPLIT)
 			s->flags = SEGMENT_SPLIT;
 	}

@@ -251,6 +251,19 @@ static AB_COLD const struct value *fitting(struct ab_shell_run *run,
 		       value;
 }
 
+/* Some `readonly` named it; who assigns it then fails, if that was said of the
+   same variable and in this shell. */
+static AB_COLD const struct value *kept_or(struct ab_shell_run *run,
+					   const struct variable *v,
+					   const struct value *value)
+{
+	const struct value *old = ab_run_value_of(run, v);
+
+	return old->kind == VALUE_UNSET || !v->when ?
+		       value :
+		       ab_run_either(run, value->origin, old, value);
+}
+
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags)
 {
@@ -265,6 +278,8 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		v = target_of(run, v);
 	if (!v)
 		return; /* the run ends with LIMIT */
+	if (AB_UNLIKELY(v->flags & VARIABLE_READONLY))
+		value = kept_or(run, v, value);
 	v->flags |= flags;
 	if (AB_UNLIKELY(v->flags & (VARIABLE_ATTRIBUTED | VARIABLE_LATER) ||
 			v->value->kind == VALUE_ARRAY)) {

@@ -147,7 +147,7 @@ struct segment {
 		struct { /* of its hole */
 			const char *name;
 			struct ab_stream *origin;
-			bool is_checked, is_test, is_cut;
+			bool is_checked, is_test, is_cut, may_vanish;
 			uint8_t part;
 			const struct value *one_of;
 		};

@@ -64,6 +64,7 @@ struct ab_hole {
 	bool is_checked; /* BYTES, FIELDS: of ${x:?}, so never empty */
 	bool is_test; /* nothing of the variable: ${x:+y}, ${#x} */
 	bool is_cut;  /* not all of it, or other bytes: ${x%y}, ${x/y/z} */
+	bool may_vanish; /* ${x:+y} without quotes: there may be no word */
 	uint8_t part; /* enum ab_hole_part: what it is of its origin */
 	const void *one_of; /* the values it may be, as the shell has them */
 };
