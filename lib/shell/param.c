@@ -328,6 +328,7 @@ static void follow(struct expansion *e)
 	uint32_t i = 0;
 
 	if (!w || w->hole_count || w->len == 0) {
+		e->is_given |= w && w->hole_count;
 		e->value = ab_run_unknown(e->run, e->value->origin);
 		e->word = NULL;
 		return;
@@ -338,6 +339,8 @@ static void follow(struct expansion *e)
 		find_value(e, w->text, w->len, NULL);
 		return;
 	}
+	/* r='a[1]' */
+	e->is_given = true;
 	e->value = ab_run_unknown(e->run, NULL);
 	e->word = NULL;
 }
