@@ -356,6 +356,12 @@ static bool opens(const uint8_t *name, const uint8_t *end)
 	return false;
 }
 
+/* The same of the anchor's name, whose value may be before it. */
+static bool name_opens(const ab_content_window *w)
+{
+	return opens(whole_name(w), run('W', w->at, w->hi, 96));
+}
+
 /* A UUID, in which no shuffle of the kinds is. */
 static bool is_uuid(const uint8_t *p, const uint8_t *end)
 {
@@ -382,7 +388,7 @@ static bool is_key_or_uuid(const ab_content_window *w,
 	/* tests make up UUIDs for whatever they need */
 	if (is_uuid(p, m->end))
 		return !(w->kind & AB_CONTENT_TESTS);
-	if (is_address(m->value, m->end) && !opens(whole_name(w), m->value))
+	if (is_address(m->value, m->end) && !name_opens(w))
 		return false;
 	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
 	       !ab_content_counts(p, n) && !is_weak(p, m->end);
@@ -395,13 +401,11 @@ static bool is_key_or_uuid(const ab_content_window *w,
  */
 static bool is_given(const ab_content_window *w, const ab_content_match *m)
 {
-	const uint8_t *name = whole_name(w);
-
 	if (is_real(w, m))
 		return true;
 	return (w->kind & AB_CONTENT_SETTINGS) &&
 	       !(w->kind & AB_CONTENT_TESTS) && is_key_or_uuid(w, m) &&
-	       (name == w->at || opens(name, m->value));
+	       (whole_name(w) == w->at || name_opens(w));
 }
 
 static bool is_password(const ab_content_window *w, ab_content_match *m)
