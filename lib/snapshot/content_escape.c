@@ -143,14 +143,44 @@ bool ab_content_has_escape(const uint8_t *p, size_t n, size_t room)
 	       has_one('&', p, n, room);
 }
 
+/* Copies what is before the next byte with which an escape may begin, sixteen
+   bytes at once; how many. */
+static size_t copy_plain(const uint8_t *p, size_t n, uint8_t *out)
+{
+	typedef uint8_t lanes __attribute__((vector_size(16)));
+	typedef uint64_t halves __attribute__((vector_size(16)));
+	size_t i = 0;
+
+	for (; n - i >= sizeof(lanes); i += sizeof(lanes)) {
+		lanes x;
+		halves any;
+
+		memcpy(&x, p + i, sizeof(x));
+		any = (halves)((x == '\\') | (x == '%') | (x == '&'));
+		if (any[0] | any[1])
+			break;
+		memcpy(out + i, &x, sizeof(x));
+	}
+	for (; i < n && p[i] != '\\' && p[i] != '%' && p[i] != '&'; i++)
+		out[i] = p[i];
+	return i;
+}
+
 size_t ab_content_unescape(const uint8_t *p, size_t n, size_t room,
 			   size_t *skip, uint8_t *out, uint64_t *ends)
 {
 	size_t i = *skip, len = 0;
 
 	while (i < n) {
+		size_t plain = copy_plain(p + i, n - i, out + len);
 		uint8_t c = 0;
-		size_t step = escape_at(p + i, room - i, &c);
+		size_t step;
+
+		i += plain;
+		len += plain;
+		if (i == n)
+			break;
+		step = escape_at(p + i, room - i, &c);
 
 		if (step && c == '\n')
 			ends[len / 64] |= UINT64_C(1) << (len % 64);
