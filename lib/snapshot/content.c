@@ -461,7 +461,9 @@ static void try_place(ab_content *s, lane *l, size_t at)
 
 		if (ab_content_is_print(&s->anchors, print, key,
 					l->bytes + at) &&
-		    print->offset <= at)
+		    print->offset <= at &&
+		    ab_content_is_front(&s->anchors, print,
+					l->bytes + at - print->offset))
 			try_row(s, l, &ab_content_rows[print->row],
 				at - print->offset);
 	}

@@ -209,17 +209,25 @@ static bool add_prints(ab_content_anchors *a, unsigned x, const place *p,
 	return good;
 }
 
-/* The rarest place behind the print, or its last one again. */
-static void add_probe(ab_content_probe *probe, const place *p, size_t n)
+/* The rarest place behind the print, or its last one again, and the rarest
+   before it, or its first one again. */
+static void add_probe(ab_content_probe *probe, const place *at, size_t offset,
+		      size_t n)
 {
-	size_t best = PRINT - 1;
+	size_t back = offset + PRINT - 1, front = 0;
 
-	for (size_t i = PRINT; i < n; i++) {
-		if (best < PRINT || p[i].weight < p[best].weight)
-			best = i;
+	for (size_t i = offset + PRINT; i < n; i++) {
+		if (back < offset + PRINT || at[i].weight < at[back].weight)
+			back = i;
 	}
-	probe->offset = (uint8_t)best;
-	memcpy(probe->set, p[best].set, sizeof(probe->set));
+	for (size_t i = 1; i < offset; i++) {
+		if (at[i].weight < at[front].weight)
+			front = i;
+	}
+	probe->offset = (uint8_t)(back - offset);
+	memcpy(probe->set, at[back].set, sizeof(probe->set));
+	probe->front_offset = (uint8_t)front;
+	memcpy(probe->front, at[front].set, sizeof(probe->front));
 }
 
 static bool add_row(ab_content_anchors *a, classes *known, size_t row,
@@ -230,7 +238,7 @@ static bool add_row(ab_content_anchors *a, classes *known, size_t row,
 	const place *p = at + offset;
 	bool good = true;
 
-	add_probe(&a->probes[row], p, n - offset);
+	add_probe(&a->probes[row], at, offset, n);
 	for (unsigned x = ab_place_next(&p[0], 0); x < 128;
 	     x = ab_place_next(&p[0], x + 1))
 		good &= add_prints(a, x, p, row, offset);

@@ -324,11 +324,15 @@ typedef struct ab_content_print {
 	uint8_t offset;
 } ab_content_print;
 
-/* What a row has behind its print, and how far from where that begins:
-   "path" and "pattern" are often met, a token that begins like that is not. */
+/*
+ * What a row has behind its print, and how far from where that begins: "path"
+ * and "pattern" are often met, a token that begins like that is not. And what
+ * it has before it, and how far from where the row begins: of many names that
+ * end alike, "_key" is the print of each.
+ */
 typedef struct ab_content_probe {
-	uint64_t set[4];
-	uint8_t offset;
+	uint64_t set[4], front[4];
+	uint8_t offset, front_offset;
 } ab_content_probe;
 
 #define AB_CONTENT_ROWS 640
@@ -440,6 +444,17 @@ static inline bool ab_content_is_print(const ab_content_anchors *a,
 	return print->key == key &&
 	       (print->last[p[3] >> 6] >> (p[3] & 63) & 1) &&
 	       (probe->set[more >> 6] >> (more & 63) & 1);
+}
+
+/* May the row of this print, which stands here, begin at p? */
+static inline bool ab_content_is_front(const ab_content_anchors *a,
+				       const ab_content_print *print,
+				       const uint8_t *p)
+{
+	const ab_content_probe *probe = &a->probes[print->row];
+	uint8_t c = p[probe->front_offset];
+
+	return probe->front[c >> 6] >> (c & 63) & 1;
 }
 
 /* Do its first two and its last two bytes begin and end some print? Most of
