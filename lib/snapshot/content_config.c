@@ -190,11 +190,23 @@ static bool is_long(const ab_content_match *m)
 /* Where a key or a password is kept: ./certs/Server2/key-1.pem */
 static bool is_file(const uint8_t *p, const uint8_t *end)
 {
+	static const char *const ends[] = {
+		"pem", "key", "crt", "cer", "der", "pub",  "p12",  "pfx",
+		"p8",  "jks", "txt", "env", "asc", "gpg",  "json", "yml",
+		"yaml", "conf", "cfg", "ini", "properties", "keystore",
+	};
 	const uint8_t *dot = memrchr(p, '.', (size_t)(end - p));
 
-	return dot && end - dot >= 3 && end - dot <= 6 &&
-	       run('L', dot + 1, end, 5) == end &&
-	       memchr(p, '/', (size_t)(end - p));
+	if (!dot || !memchr(p, '/', (size_t)(end - p)))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t n = strlen(ends[i]);
+
+		if ((size_t)(end - dot) == n + 1 &&
+		    memcmp(dot + 1, ends[i], n) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool is_real(const ab_content_window *w, const ab_content_match *m)
@@ -554,14 +566,6 @@ bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
 	       !is_published(m->value, m->end);
 }
 
-/* Of the file that a key is in; base64 has no dots. */
-static bool is_path(const uint8_t *p, const uint8_t *end)
-{
-	size_t n = (size_t)(end - p);
-
-	return memchr(p, '/', n) && memchr(p, '.', n);
-}
-
 /*
  * access_token: ..., encryption_key: ..., of which hexadecimal ones are nonces
  * as well; what has a colon is the name of a resource.
@@ -573,7 +577,6 @@ bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
 	return is_assigned_as(w, m, is_given) && is_full(m) &&
 	       !memchr(m->value, ':', (size_t)(m->end - m->value)) &&
 	       !is_published(m->value, m->end) &&
-	       !is_path(m->value, m->end) &&
 	       (opens(whole_name(w), name_end) ||
 		!is_address(m->value, m->end));
 }

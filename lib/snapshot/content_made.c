@@ -13,6 +13,7 @@
 
 #include "base/attr.h"
 
+#define run ab_content_run
 #define until ab_content_until
 
 static bool is_weak(const uint8_t *p, const uint8_t *end)
@@ -126,15 +127,37 @@ static bool is_leet(const uint8_t *p, size_t n)
 	       ab_content_has(plain, n, "changeme");
 }
 
-/* Or what is no plain text: of openssl-enc(1), "Salted__", of sops and of
-   Jasypt; or a name. */
+/* "ENC[AES256_GCM,...]" of sops and "ENC[PKCS7,...]" of hiera-eyaml, and
+   Jasypt's "ENC(...)": base64 of a salt and blocks, each of eight bytes. */
+static bool is_encrypted(const uint8_t *p, size_t n)
+{
+	const uint8_t *end, *inner, *q;
+	uint8_t plain[64];
+
+	if (n < 8 || memcmp(p, "ENC", 3) != 0)
+		return false;
+	inner = p + 4;
+	end = p + n - 1;
+	if (p[3] == '[') {
+		q = until(inner, end, ",", n);
+		return q < end && q - inner >= 3 && *end == ']' &&
+		       run('U', inner, q, 3) == inner + 3;
+	}
+	q = run('E', inner, end, n);
+	n = (size_t)(end - inner);
+	return p[3] == '(' && *end == ')' && q == end && n >= 22 &&
+	       n % 4 == 0 &&
+	       ab_content_decode(inner, n, plain, sizeof(plain)) % 8 == 0;
+}
+
+/* Or what is no plain text: of openssl-enc(1), "Salted__", and what is
+   encrypted; or a name. */
 static bool has_sample(const uint8_t *p, size_t n)
 {
 	return (n > 10 && memcmp(p, "U2FsdGVkX1", 10) == 0) ||
 	       (n > 4 && (memcmp(p, "urn:", 4) == 0 ||
-			  memcmp(p, "arn:", 4) == 0 ||
-			  memcmp(p, "ENC[", 4) == 0 ||
-			  memcmp(p, "ENC(", 4) == 0)) ||
+			  memcmp(p, "arn:", 4) == 0)) ||
+	       is_encrypted(p, n) ||
 	       ab_content_has(p, n, "pass") || ab_content_has(p, n, "secret") ||
 	       ab_content_has(p, n, "test") || is_leet(p, n);
 }
