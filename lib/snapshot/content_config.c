@@ -413,11 +413,16 @@ static bool is_key_or_uuid(const ab_content_window *w,
  */
 static bool is_given(const ab_content_window *w, const ab_content_match *m)
 {
+	const uint8_t *name = whole_name(w);
+
 	if (is_real(w, m))
 		return true;
+	/* "hashed_secret" says that it is a digest */
 	return (w->kind & AB_CONTENT_SETTINGS) &&
-	       !(w->kind & AB_CONTENT_TESTS) && is_key_or_uuid(w, m) &&
-	       (whole_name(w) == w->at || name_opens(w));
+	       !(w->kind & AB_CONTENT_TESTS) &&
+	       !ab_content_has(name, (size_t)(w->at - name), "hashed") &&
+	       is_key_or_uuid(w, m) &&
+	       (name == w->at || name_opens(w));
 }
 
 static bool is_password(const ab_content_window *w, ab_content_match *m)

@@ -419,11 +419,22 @@ static const char *const samples[] = {
 	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
 	"2yotnfzfejr1zcsicmwpaa", "tgzv3jokf0xg5qx2tlkwia",
 	"7fjfp0zbr1ktdrbnfvdmiw", "splxlobezqqybys6wxsbia",
-	/* the MD5, SHA-1 and SHA-256 of nothing, the MD5 of "password" */
+	/* the MD5, SHA-1 and SHA-256 of nothing, and of "password" and "test" */
 	"d41d8cd98f00b204e9800998ecf8427e",
 	"da39a3ee5e6b4b0d3255bfef95601890afd80709",
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 	"5f4dcc3b5aa765d61d8327deb882cf99",
+	"5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8",
+	"5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
+	"098f6bcd4621d373cade4e832627b4f6",
+	"a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+	"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+	/* UUIDs of encyclopedias and of Swagger; kubeadm's manual */
+	"550e8400-e29b-41d4-a716-446655440000",
+	"123e4567-e89b-12d3-a456-426614174000",
+	"123e4567-e89b-12d3-a456-426655440000",
+	"3fa85f64-5717-4562-b3fc-2c963f66afa6",
+	"abcdef.0123456789abcdef", "abcdef.1234567890abcdef",
 	"jbswy3dpehpk3pxp", /* of one-time passwords, "Hello!" */
 	/* the manuals of IAM, Salt, Spring MVC and Docker */
 	"]35d/{pb9fo9wj", "3s0k_;xh4~8xxi", "h]6eszr}vj*m",
