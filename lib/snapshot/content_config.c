@@ -471,7 +471,9 @@ bool ab_verify_secret(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *p = m->end;
 
-	if (p < w->hi && (*p == '_' || *p == '-'))
+	/* Hadoop's of S3 has a rule of its own */
+	if (p < w->hi && is_one_of("_-.", *p) &&
+	    !ab_content_at(w, w->at - 4, "s3a.", false))
 		p++;
 	if (ab_content_at(w, p, "key", true))
 		m->end = p + 3;
