@@ -695,6 +695,9 @@ const ab_content_row ab_content_rows[] = {
 	V("api-key-assign", 'M', "hmac_key", token, 32, FOLD | DIGIT),
 	V("api-key-assign", 'M', "hmackey", token, 32, FOLD | DIGIT),
 	V("api-key-assign", 'M', "private_key", token, 32, FOLD | DIGIT),
+	/* with a capital, WireGuard and DNSSEC have rules */
+	V("api-key-assign", 'M', "privatekey", token, 32, DIGIT),
+	V("api-key-assign", 'M', "privateKey", token, 32, DIGIT),
 	V("api-key-assign", 'M', "service_key", token, 32, FOLD | DIGIT),
 	V("api-key-assign", 'M', "storage_key", token, 32, FOLD | DIGIT),
 	V("api-key-assign", 'M', "storagekey", token, 32, FOLD | DIGIT),
