@@ -143,9 +143,13 @@ static bool is_one_of(const uint8_t *name, size_t n, const char *const *list,
 	return false;
 }
 
-/* What a program reads its settings from, by how its name ends. */
+/* What a program reads its settings from, by how its name ends: a copy and
+   a template have one more ending. */
 static bool is_settings(const uint8_t *name, size_t n)
 {
+	static const char *const copies[] = { "bak",  "old", "orig", "save",
+					      "j2",   "tpl", "tmpl", "erb",
+					      "local" };
 	static const char *const ends[] = {
 		"yaml", "yml", "toml", "ini",	 "properties", "conf",
 		"cfg",	"cnf", "env",  "config", "tf",	       "tfvars",
@@ -153,6 +157,11 @@ static bool is_settings(const uint8_t *name, size_t n)
 	};
 	const uint8_t *dot = n ? memrchr(name, '.', n) : NULL;
 
+	if (dot && is_one_of(dot + 1, n - (size_t)(dot + 1 - name), copies,
+			     AB_ARRAY_LEN(copies))) {
+		n = (size_t)(dot - name);
+		dot = n ? memrchr(name, '.', n) : NULL;
+	}
 	return dot && is_one_of(dot + 1, n - (size_t)(dot + 1 - name), ends,
 				AB_ARRAY_LEN(ends));
 }

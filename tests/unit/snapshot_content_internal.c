@@ -132,6 +132,8 @@ static void is_for_settings(const char *rule, const char *template,
 	ck_assert_msg(scan_as(AB_CONTENT_STRICT, "conf/app.YML", p, n, &f),
 		      "%s: missed %s", rule, template);
 	ck_assert_str_eq(f.rule, rule);
+	ck_assert_msg(scan_as(AB_CONTENT_STRICT, "app.yml.bak", p, n, &f),
+		      "%s: missed %s", rule, template);
 	ck_assert_msg(!scan_as(AB_CONTENT_STRICT, "src/app.py", p, n, &f),
 		      "%s: %s", rule, template);
 	ck_assert_msg(!scan_as(AB_CONTENT_STRICT, "tests/app.yml", p, n, &f),
