@@ -81,7 +81,7 @@ static const uint8_t *open_string(const ab_content_window *w,
 		"new(",	     "String(",	   "b(",      "String::from(",
 		"string(",   "std::string(", "Secret(", "SecretStr(",
 		"Fernet(",   "Fernet(b",   "Field(",  "Field(default=",
-		"field(default=", "SecretString(", "new String(",
+		"field(default=", "SecretString(", "new String(", "(",
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
@@ -147,6 +147,36 @@ static const uint8_t *variable(const ab_content_window *w, const uint8_t *p,
 	if (!*quote)
 		*quote = '}';
 	return p;
+}
+
+/*
+ * YAML's: "!!str v" and "&name v", and a block, "|" or ">-" with v in the line
+ * below.
+ */
+static const uint8_t *scalar(const ab_content_window *w, const uint8_t *p,
+			     uint8_t *quote)
+{
+	const uint8_t *end;
+
+	p = blanks(p, w->hi);
+	/* "!Ref" and its like say that v is a name */
+	if (ab_content_at(w, p, "&", false) ||
+	    ab_content_at(w, p, "!!", false)) {
+		end = p;
+		while (end < w->hi && end - p < 32 &&
+		       (ab_content_class('W', *end) || is_one_of("!&", *end)))
+			end++;
+		p = blanks(end, w->hi);
+		return p > end ? open_string(w, p, quote) : NULL;
+	}
+	if (p == w->hi || !is_one_of("|>", *p))
+		return NULL;
+	for (end = p + 1; end < w->hi && end - p < 3 && is_one_of("-+", *end);)
+		end++;
+	p = blanks(end, w->hi);
+	if (p == w->hi || !is_one_of("\r\n", *p))
+		return NULL;
+	return open_string(w, run('s', p, w->hi, 96), quote);
 }
 
 /*
@@ -282,6 +312,8 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	value = is_quoted ? NULL : next_string(w, p, quote);
 	if (!value && !is_quoted)
 		value = first_item(w, p, quote);
+	if (!value && p[-1] == ':')
+		value = scalar(w, p, quote);
 	if (value)
 		return value;
 	p = blanks(p, w->hi);
