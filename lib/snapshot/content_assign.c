@@ -508,9 +508,12 @@ static const uint8_t *alternative(const ab_content_window *w,
 				return next_string(w, p + strlen("default="),
 						   quote);
 			continue;
+		case ' ': /* of " or " */
+			if (w->hi - p < 2 || p[1] != 'o')
+				continue;
+			break;
 		case '|': /* what the marks begin with */
 		case '?':
-		case ' ':
 		case ')':
 			break;
 		default:
