@@ -209,10 +209,21 @@ static bool is_file(const uint8_t *p, const uint8_t *end)
 	return false;
 }
 
+/* What openssl-rand(1) prints of 64 bytes, which signs a session's tokens; what
+   is encrypted is longer. */
+static bool is_material(const ab_content_match *m)
+{
+	size_t n = (size_t)(m->end - m->value);
+
+	return n >= 86 && n <= 88 && run('E', m->value, m->end, n) == m->end &&
+	       ab_content_is_shuffled(m->value, m->end);
+}
+
 static bool is_real(const ab_content_window *w, const ab_content_match *m)
 {
 	return !is_file(m->value, m->end) &&
-	       (ab_content_is_made(m->value, m->end) || is_long(m)) &&
+	       (ab_content_is_made(m->value, m->end) || is_long(m) ||
+		is_material(m)) &&
 	       (m->end - m->value >= 16 || !is_in_comment(w, w->at));
 }
 
@@ -245,8 +256,8 @@ static bool is_value(const ab_content_window *w, const uint8_t *name,
 	if (where == AB_WHERE_ASSIGNED && name > w->lo &&
 	    is_one_of("?&;#", name[-1]))
 		return ab_content_parameter(w, name, m);
-	/* 64 digits behind "0x", and one more is none of them */
-	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 67);
+	/* 64 bytes in hexadecimal, and one more is none of them */
+	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 129);
 	if (quote == '|') {
 		const uint8_t *end = blanks(m->end, w->hi);
 
@@ -402,8 +413,9 @@ static bool is_key_or_uuid(const ab_content_window *w,
 		return !(w->kind & AB_CONTENT_TESTS);
 	if (is_address(m->value, m->end) && !name_opens(w))
 		return false;
-	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
-	       !ab_content_counts(p, n) && !is_weak(p, m->end);
+	return n >= 32 && n <= 128 && !(n & 1) &&
+	       run('h', p, m->end, n) == m->end && !ab_content_counts(p, n) &&
+	       !is_weak(p, m->end);
 }
 
 /*
