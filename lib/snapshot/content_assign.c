@@ -222,6 +222,16 @@ static const uint8_t *behind_accessors(const ab_content_window *w,
 	return end ? blanks(end + 1, w->hi) : p;
 }
 
+/* Behind "<value>", which a property may have inside; p where it has not. */
+static const uint8_t *behind_tag(const ab_content_window *w, const uint8_t *p)
+{
+	const uint8_t *tag = run('s', p, w->hi, 64);
+
+	return ab_content_at(w, tag, "<value>", true) ?
+		       tag + strlen("<value>") :
+		       p;
+}
+
 /* Of a table: what is in the next cell, in backquotes or not. */
 static const uint8_t *cell(const ab_content_window *w, const uint8_t *p,
 			   uint8_t *quote)
@@ -251,25 +261,23 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	if (value)
 		return value;
 	if (p < w->hi && *p == '>') {
-		if (!ab_content_at(w, ++p, "<![CDATA[", false)) {
-			value = run('s', p, w->hi, 64);
-			return ab_content_at(w, value, "<value>", true) ?
-				       value + strlen("<value>") :
-				       p;
-		}
+		if (!ab_content_at(w, ++p, "<![CDATA[", false))
+			return behind_tag(w, p);
 		*quote = ']';
 		return p + strlen("<![CDATA[");
 	}
 	/* setPassword("v"), and a constructor of C++ */
 	if (w->hi - p > 1 && is_one_of("({", *p) && ab_content_class('Q', p[1]))
 		return open_quote(p + 1, w->hi, quote);
+	if (ab_content_at(w, p, ":** ", false)) /* **name:** v */
+		return open_string(w, blanks(p + 4, w->hi), quote);
 	if (ab_content_at(w, p, "**", false))
 		p += 2;
 	p = open_quote(p, w->hi, quote);
 	is_quoted = *quote != 0;
 	if (is_quoted && p < w->hi && *p == '>') {
 		*quote = '<';
-		return p + 1;
+		return behind_tag(w, p + 1);
 	}
 	if (is_quoted && p < w->hi && *p == ']')
 		p++;

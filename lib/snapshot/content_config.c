@@ -138,8 +138,11 @@ static bool ends_line(const uint8_t *p, const uint8_t *hi)
 {
 	const uint8_t *end = blanks(p, hi);
 
-	return end == hi || *end == '\n' || *end == '\r' ||
-	       (end > p && *end == '#');
+	if (end == hi || *end == '\n' || *end == '\r')
+		return true;
+	/* of an ini file; that of a statement has nothing behind it */
+	return end > p && (*end == '#' || (*end == ';' && hi - end > 1 &&
+					    ab_content_class('b', end[1])));
 }
 
 /* In a comment is what documents a program; a sample there is shorter. */
@@ -246,6 +249,18 @@ static bool is_string(const ab_content_window *w, const uint8_t *name,
 	return m->end < w->hi && *m->end == name[-1];
 }
 
+/* "{name: v, ...}" of YAML; in a program v is a variable's name. */
+static bool is_flow(const ab_content_window *w, const uint8_t *name,
+		    const ab_content_match *m)
+{
+	const uint8_t *p = back('b', w, name, 32);
+
+	return (w->kind & AB_CONTENT_SETTINGS) &&
+	       !(w->kind & AB_CONTENT_TESTS) && m->value[-1] == ' ' &&
+	       p > w->lo && is_one_of("{,", p[-1]) && m->end < w->hi &&
+	       is_one_of(",}", *m->end);
+}
+
 /* What is there, up to what ends it; the name before or behind it is one. */
 static bool is_value(const ab_content_window *w, const uint8_t *name,
 		     enum ab_content_where where, uint8_t quote,
@@ -269,7 +284,10 @@ static bool is_value(const ab_content_window *w, const uint8_t *name,
 		return true;
 	if (is_word(w, name, m))
 		return m->end == w->hi || *m->end <= ' ' || *m->end == ',' ||
-		       ab_content_class('q', *m->end);
+		       ab_content_class('q', *m->end) ||
+		       (*m->end == ';' && !is_behind_local(w, name));
+	if (is_flow(w, name, m))
+		return true;
 	return ends_line(m->end, w->hi) &&
 	       (where != AB_WHERE_ASSIGNED || is_setting(w, name));
 }
@@ -288,8 +306,11 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 		uint8_t quote = 0;
 
 		/* an option, which manuals show: ab_verify_command() knows
-		   whose; what declares one has its value */
-		if (is_option && where != AB_WHERE_ALTERNATIVE)
+		   whose; what declares one has its value, and so has a list of
+		   arguments */
+		if (is_option && where != AB_WHERE_ALTERNATIVE &&
+		    !(where == AB_WHERE_ASSIGNED && m->end + 1 < w->hi &&
+		      ab_content_class('Q', *m->end) && m->end[1] == ','))
 			continue;
 		at.value = ab_content_value_at(where, w, name, m->end, &quote);
 		if (at.value && is_value(w, name, where, quote, &at) &&
