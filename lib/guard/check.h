@@ -362,7 +362,7 @@ bool ab_value_is_any_name(const struct ab_word *w);
 bool ab_value_is_metadata(const struct ab_word *w);
 bool ab_value_is_localhost(const struct ab_word *w);
 /* ... and no other word of the command is an address of another one. */
-bool ab_value_is_local(const struct ab_use *use, const struct ab_word *w);
+bool ab_value_is_local(const struct ab_check *c, const struct ab_word *w);
 /* The host of an address in it; the word itself where there is none. */
 const char *ab_value_host(const struct ab_word *w, uint32_t *len);
 /* An address of the network; a repository of a forge, also by NAME/REPOSITORY

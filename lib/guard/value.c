@@ -717,7 +717,7 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 	case VALUE_REMOTE_PATH:
 		return ab_value_is_remote_path(w);
 	case VALUE_LOCALHOST:
-		return ab_value_is_local(c->use, w);
+		return ab_value_is_local(c, w);
 	case VALUE_HUGE:
 		return is_huge(w);
 	case VALUE_FOREIGN_PATH:

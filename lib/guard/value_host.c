@@ -196,16 +196,60 @@ static bool is_elsewhere(const struct ab_word *w, bool is_operand)
 	return !ab_value_is_localhost(&rest);
 }
 
-bool ab_value_is_local(const struct ab_use *use, const struct ab_word *w)
+/* "$x" http://localhost/: which host that is, nobody knows; behind the name of
+   one it is mostly a port. */
+static bool may_be_elsewhere(const struct ab_word *w,
+			     const struct ab_word *local)
 {
+	return w->hole_count && !w->len &&
+	       (w->span.begin < local->span.begin ||
+		memmem(local->text, local->len, "://", 3));
+}
+
+/* http_proxy=x: it goes by another machine, but for what no_proxy has. */
+static bool has_proxy(const struct ab_check *c)
+{
+	static const char *const names[] = { "http_proxy", "https_proxy",
+					     "HTTP_PROXY", "HTTPS_PROXY",
+					     "all_proxy", "ALL_PROXY" };
+
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		if (a->name_len > 6 && a->value_count == 1 &&
+		    !strncasecmp(a->name + a->name_len - 6, "_proxy", 6) &&
+		    (a->values->len || a->values->hole_count))
+			return strncasecmp(a->name, "no_", 3) != 0;
+	}
+	if (!c->run || ab_shell_get(c->run, "no_proxy", 8, NULL) ||
+	    ab_shell_get(c->run, "NO_PROXY", 8, NULL))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const struct ab_word *v = ab_shell_get(
+			c->run, names[i], strlen(names[i]), NULL);
+
+		if (v && (v->len || v->hole_count))
+			return true;
+	}
+	return false;
+}
+
+bool ab_value_is_local(const struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_use *use = c->use;
+
 	if (AB_LIKELY(!ab_value_is_localhost(w)))
+		return false;
+	if (has_proxy(c))
 		return false;
 	for (uint32_t i = 1; use && i < use->count; i++) {
 		if (is_elsewhere(&use->words[i], false))
 			return false;
 	}
 	for (uint32_t i = 0; use && i < use->operand_count; i++) {
-		if (is_elsewhere(&use->words[use->operands[i]], true))
+		const struct ab_word *o = &use->words[use->operands[i]];
+
+		if (is_elsewhere(o, true) || may_be_elsewhere(o, w))
 			return false;
 	}
 	return true;
