@@ -38,6 +38,8 @@ static bool is_first_word(const struct ab_code *k, struct ab_lexer x,
 		 ab_code_is_letter(s[t.at + name->len]));
 }
 
+#define MAX_BLOCK 256 /* tokens: blocks in blocks are gone through again */
+
 /* What stands in the block, up to its }. True: it is the first word. */
 static bool read_program(struct ab_code *k, struct ab_args *a,
 			 struct ab_lexer *x)
@@ -45,7 +47,7 @@ static bool read_program(struct ab_code *k, struct ab_args *a,
 	const struct ab_named *n;
 	struct ab_token t = { 0 };
 	bool is_first;
-	int depth = 1;
+	int depth = 1, left = MAX_BLOCK;
 
 	a->is_computed = true;
 	if (!ab_lexer_next(x, &t))
@@ -54,7 +56,10 @@ static bool read_program(struct ab_code *k, struct ab_args *a,
 
 	inner.x = *x;
 	n = ab_code_value(&inner, &t);
-	if (t.kind == AB_TOKEN_STRING)
+	/* of more than that it is the last that says it */
+	if (ab_code_next_byte(k->text, x->pos) != '}')
+		a->has_block = false;
+	else if (t.kind == AB_TOKEN_STRING)
 		a->has_block = ab_code_word(k, &t, &a->block);
 	else if ((a->has_block = n && n->count == 1 && !n->is_unknown))
 		a->block = n->words[0];
@@ -65,7 +70,7 @@ static bool read_program(struct ab_code *k, struct ab_args *a,
 			continue;
 		depth += ab_code_is_sign(k, &t, '{');
 		depth -= ab_code_is_sign(k, &t, '}');
-	} while (depth && ab_lexer_next(x, &t));
+	} while (depth && left-- && ab_lexer_next(x, &t));
 	return is_first;
 }
 
