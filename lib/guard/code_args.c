@@ -680,6 +680,23 @@ static bool has_remote(const struct ab_code *k, uint32_t end)
 	return false;
 }
 
+/* In what is not known a path stands, "/x".strip(), y.get("z", "/x"): that is
+   what it may be, and each string of it is read as a word. */
+static bool has_path(const struct ab_code *k, struct ab_lexer x, uint32_t end)
+{
+	struct ab_token t;
+
+	while (x.pos < end && ab_lexer_next(&x, &t)) {
+		const char *s = k->text->text + t.at;
+
+		if (t.kind == AB_TOKEN_STRING && t.len > 1 &&
+		    (memchr("/~", *s, 2) ||
+		     (*s == '.' && !memchr("./ ", s[1], 3))))
+			return true;
+	}
+	return false;
+}
+
 /* What the expression at the lexer makes is one word, one of several, or a
    list of them. */
 static bool add_made(struct ab_code *k, struct ab_args *a,
@@ -694,6 +711,9 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 			       a->is_command && a->count ? AB_NEED_WORD
 							 : AB_NEED_MADE) ||
 	    (AB_UNLIKELY(k->remote) && has_remote(k, x.pos)))
+		return false;
+	if (m.count == 1 && !m.is_list && ab_code_is_hole(&m.words[0]) &&
+	    has_path(k, k->x, x.pos))
 		return false;
 	/* what is not known is no name of a file */
 	if (!a->is_command)
