@@ -95,12 +95,26 @@ static bool has_operand(const struct ab_use *use)
 	return false;
 }
 
+/* IFS=/: a name may be taken apart at another byte than a blank. */
+static bool has_ifs(const struct ab_check *c)
+{
+	const struct ab_word *ifs =
+		c->run ? ab_shell_get(c->run, "IFS", 3, NULL) : NULL;
+
+	for (uint32_t i = 0; ifs && i < ifs->len; i++) {
+		if (!memchr(" \t\n", ifs->text[i], 3))
+			return true;
+	}
+	return ifs && ifs->hole_count;
+}
+
 bool ab_judge_found(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_names *names = told_names(use->words);
 	struct ab_word *all;
 
-	if (AB_LIKELY(!names) || names->count > MAX_TOLD || has_operand(use))
+	if (AB_LIKELY(!names) || names->count > MAX_TOLD || has_operand(use) ||
+	    has_ifs(c))
 		return false;
 	all = ab_check_alloc(c, use->count * sizeof(*all));
 	if (!all)
@@ -108,7 +122,9 @@ bool ab_judge_found(struct ab_check *c, const struct ab_use *use)
 	memcpy(all, use->words, use->count * sizeof(*all));
 	for (uint32_t i = 0; i < names->count; i++) {
 		all[0] = names->words[i];
-		if (!memchr(all[0].text, '/', all[0].len))
+		/* "build/x sh" is two words, of which each may be one */
+		if (!memchr(all[0].text, '/', all[0].len) ||
+		    memchr(all[0].text, ' ', all[0].len))
 			return false;
 		ab_check_words(c, all, use->count, use->in_taint, use->in_text,
 			       use->has_stdin);

@@ -550,6 +550,16 @@ static bool ends_at_nul(const struct ab_word *argv, uint32_t argc, uint32_t i)
 	       i + 1 < argc && !argv[i + 1].len && !argv[i + 1].hole_count;
 }
 
+/* -n 3, -d x, -a: what it takes is not a line. */
+static bool may_cut(const struct ab_word *w)
+{
+	for (uint32_t i = 1; i < w->len; i++) {
+		if (memchr("nNda", w->text[i], 4))
+			return true;
+	}
+	return false;
+}
+
 /* `while read x`, and nothing beside it: in the body it has read a line. */
 static bool is_whole_condition(const struct ab_shell_run *run)
 {
@@ -603,6 +613,7 @@ void ab_builtin_read(struct ab_shell_run *run,
 	const struct ab_word *in = input_of(run, c, &origin, &is_first);
 	uint32_t names = 0, last = 0;
 	bool plain = true, is_array = false, is_whole = false, is_raw = false;
+	bool is_cut = false;
 
 	(void)tree;
 	for (uint32_t i = 1; i < argc; i++) {
@@ -616,6 +627,7 @@ void ab_builtin_read(struct ab_shell_run *run,
 
 			is_array |= is_a;
 			is_whole |= is_end;
+			is_cut |= !is_end && may_cut(w);
 			is_raw |= w->len > 1 && w->text[1] == 'r';
 			plain = plain &&
 				(is_a || is_end || ab_word_equals(w, "-r"));
@@ -628,10 +640,11 @@ void ab_builtin_read(struct ab_shell_run *run,
 			continue;
 		last = i;
 		ab_run_assign(run, w->text, len,
-			      in || is_array || !plain ?
+			      in || ((is_array || !plain) && !is_cut) ?
 				      ab_run_unknown(run, origin) :
 				      ab_run_part(run, origin,
-						  names ? AB_PART_BYTES :
+						  names || is_cut ?
+							  AB_PART_BYTES :
 							  AB_PART_LINE),
 			      0);
 		names++;
