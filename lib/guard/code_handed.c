@@ -82,6 +82,14 @@ static bool next_piece(const struct ab_code *k, struct ab_lexer *x,
 		 ab_lexer_next(x, t) && t->kind == AB_TOKEN_STRING));
 }
 
+/* A string in front was joined to this one: it has been gone through. */
+static bool is_later_piece(const struct ab_code *k)
+{
+	return ab_code_is_joint(k, &k->before) &&
+	       (k->behind.kind == AB_TOKEN_STRING ||
+		(k->lang == AB_LUA && ab_code_is_joint(k, &k->behind)));
+}
+
 /* c["exec" + "Sync"](...), send("sys" + "tem", ...): who takes the name of
    such a call apart does not want it to be seen. */
 void ab_code_pieced_name(struct ab_code *k, const struct ab_token *t)
@@ -96,7 +104,8 @@ void ab_code_pieced_name(struct ab_code *k, const struct ab_token *t)
 	bool is_one = false;
 	uint8_t call;
 
-	if (AB_LIKELY(!memchr("+.", ab_code_next_byte(k->text, x.pos), 2)))
+	if (AB_LIKELY(!memchr("+.", ab_code_next_byte(k->text, x.pos), 2)) ||
+	    is_later_piece(k))
 		return;
 	do {
 		if (piece.len > MAX_NAME - len)
