@@ -185,6 +185,8 @@ const struct value *ab_choice_shift(struct ab_shell_run *run,
 
 	while (!is_loose(&list->words[first]))
 		first++;
+	if (n < 0 || n > UINT32_MAX)
+		return ab_run_unknown(run, list->origin);
 	n += list->shifted - (int64_t)first;
 	if (n < 0 || n > UINT8_MAX)
 		return ab_run_unknown(run, list->origin);
