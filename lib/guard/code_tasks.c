@@ -145,27 +145,31 @@ void ab_check_tasks(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
-/* dodo.py: {"actions": ["git push"]} */
+/* dodo.py: {"actions": ["git push"]}, dict(actions=[...]) */
 void ab_check_actions(struct ab_check *c, const struct ab_word *text)
 {
 	const char *s = text->text, *end = s + text->len;
-	const char *hit, *colon, *nl;
+	const char *hit, *from, *nl, *close;
 
 	for (; (hit = memmem(s, (size_t)(end - s), "actions", 7)); s = nl) {
 		nl = memchr(hit, '\n', (size_t)(end - hit));
 		nl = nl ? nl : end;
-		colon = memchr(hit, ':', (size_t)(nl - hit));
-		if (colon)
-			ab_check_strings(c, text,
-					 (uint32_t)(colon - text->text),
-					 (uint32_t)(nl - text->text));
+		for (from = hit; from < nl && !memchr(":=", *from, 2); from++)
+			;
+		if (from == nl)
+			continue;
+		/* a list may go on behind the line */
+		close = memchr(from, ']', (size_t)(end - from));
+		nl = close && close > nl ? close : nl;
+		ab_check_strings(c, text, (uint32_t)(from - text->text),
+				 (uint32_t)(nl - text->text));
 	}
 }
 
 /* //go:generate git push */
 void ab_check_generate(struct ab_check *c, const struct ab_word *text)
 {
-	static const char mark[] = "//go:generate ";
+	static const char mark[] = "//go:generate";
 	const size_t n = sizeof(mark) - 1;
 	struct ab_word w;
 
@@ -175,6 +179,7 @@ void ab_check_generate(struct ab_check *c, const struct ab_word *text)
 			(uint32_t)ab_seek(from, text->len - i, '\n');
 
 		if (len > n && !memcmp(from, mark, n) &&
+		    memchr(" \t", from[n], 2) &&
 		    ab_word_slice(c, text, i + (uint32_t)n, len - (uint32_t)n,
 				  &w))
 			ab_check_script(c, &w, true, NULL, 0, NULL);

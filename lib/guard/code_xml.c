@@ -584,13 +584,18 @@ static bool is_joined(const struct ab_word *text, struct ab_lexer *x)
 	return true;
 }
 
+#define MAX_PROGRAM 2048 /* bytes of a list */
+
 /* terraform: program = ["git", "push"] */
 static void run_program(struct ab_check *c, const struct ab_word *text,
 			uint32_t at)
 {
-	const uint32_t n = (uint32_t)ab_seek(text->text + at, text->len - at,
-					     ']');
+	const uint32_t left = text->len - at;
+	const uint32_t room = left < MAX_PROGRAM ? left : MAX_PROGRAM;
+	const uint32_t n = (uint32_t)ab_seek(text->text + at, room, ']');
 
+	if (n == MAX_PROGRAM)
+		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, text);
 	ab_check_strings(c, text, at, at + n);
 }
 
@@ -611,7 +616,8 @@ void ab_check_keyed(struct ab_check *c, const char *lang,
 			run_parts(c, &all, is_bazel);
 			is_value = runs_value(text, &before);
 			if (before.len == 7 &&
-			    !memcmp(text->text + before.at, "program", 7))
+			    !memcmp(text->text + before.at, "program", 7) &&
+			    ab_code_next_byte(text, x.pos) == '[')
 				run_program(c, text, t.at);
 			glue.text = NULL;
 		} else if (is_value && t.kind == AB_TOKEN_STRING &&
