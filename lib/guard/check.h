@@ -20,6 +20,9 @@
 #include "shell/word.h"
 
 #define AB_CHECK_MAX_DEPTH 64	/* wrappers around a command */
+/* Bytes of programs and statements that are gone through, each time that one
+   is run: a file may be run by every line. */
+#define AB_CHECK_MAX_TEXT (4u << 20)
 #define AB_CHECK_MAX_NAMES 64	/* programs that a pattern may name */
 #define AB_CHECK_MAX_PARTS 256	/* components of a path */
 #define AB_CHECK_KNOWN_PATHS 16
@@ -234,6 +237,7 @@ struct ab_check {
 	/* the file of the redirection at hand, and its classes; 0: unknown */
 	const struct ab_word *target;
 	uint64_t target_classes;
+	uint32_t text_read; /* bytes of programs and statements */
 	ab_guard_report *report;
 	ab_guard_command *told;
 	struct ab_stream *own_in; /* of the command at hand: own_stdin() */

@@ -414,6 +414,8 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	if (!a)
 		return;
 	ab_check_text(c, lang, text);
+	if (c->text_read > AB_CHECK_MAX_TEXT)
+		return; /* that was said */
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .traits = ab_lex_traits(lang) };
 	ab_code_find_modules(&k);

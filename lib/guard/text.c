@@ -472,9 +472,16 @@ static void check_text(struct ab_check *c, const char *lang,
 	struct ab_lexer x = { .text = text->text, .len = text->len,
 			      .traits = ab_lex_traits(lang) };
 	void *mark = c->scratch->low;
-	struct window *w = ab_check_alloc(c, sizeof(*w));
+	struct window *w;
 	struct ab_token t;
 
+	if (c->text_read <= AB_CHECK_MAX_TEXT)
+		c->text_read += text->len;
+	if (AB_UNLIKELY(c->text_read > AB_CHECK_MAX_TEXT)) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
+		return;
+	}
+	w = ab_check_alloc(c, sizeof(*w));
 	if (!w)
 		return;
 	w->c = c;
