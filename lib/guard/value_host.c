@@ -196,12 +196,20 @@ static bool is_elsewhere(const struct ab_word *w, bool is_operand)
 	return !ab_value_is_localhost(&rest);
 }
 
+/* $CURL_OPTS */
+static bool is_options(const struct ab_hole *h)
+{
+	return h->name && h->kind == AB_HOLE_FIELDS &&
+	       (strstr(h->name, "OPT") || strstr(h->name, "ARG") ||
+		strstr(h->name, "FLAG"));
+}
+
 /* "$x" http://localhost/: which host that is, nobody knows; behind the name of
    one it is mostly a port. */
 static bool may_be_elsewhere(const struct ab_word *w,
 			     const struct ab_word *local)
 {
-	return w->hole_count && !w->len &&
+	return w->hole_count && !w->len && !is_options(w->holes) &&
 	       (w->span.begin < local->span.begin ||
 		memmem(local->text, local->len, "://", 3));
 }
