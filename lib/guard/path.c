@@ -342,10 +342,13 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	    w->holes[w->hole_count - 1].at == w->len &&
 	    kind_of(w, w->len, w->len, &h) == 2)
 		p->has_hole = p->has_end_hole = true;
-	/* "${x:-y}" of an x that the text gave a value: that, or y */
+	/* "${x:-y}" of an x that the text gave a value: that, or y; "${x:+y}/z":
+	   y/z, or /z */
 	for (uint32_t i = 0; i < w->hole_count; i++)
 		p->has_hole |= w->holes[i].kind == AB_HOLE_LIKELY &&
-			       w->holes[i].origin;
+			       (w->holes[i].origin ||
+				(w->holes[i].is_test &&
+				 w->holes[i].len < w->len));
 	if (p->from == FROM_NOWHERE)
 		ab_check_want_cwd(c);
 	c->met_link |= p->met_link;

@@ -149,6 +149,7 @@ static void add_hole(struct ab_shell_run *run, struct segments *list,
 	s->text = word->text + h->at;
 	s->len = h->len;
 	s->is_cut = h->is_cut;
+	s->is_test = h->is_test;
 	s->may_vanish = h->may_vanish && (flags & SEGMENT_SPLIT);
 	s->part = h->part;
 	s->one_of = h->one_of;

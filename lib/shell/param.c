@@ -369,7 +369,7 @@ static bool is_missing(const struct expansion *e)
 }
 
 /* A value whose holes may make it empty is neither. A default that it was
-   given is likely there: x=${x:-a}; ${x:-b}. */
+   given is likely there: x=${x:-a}; ${x:-b}. x=${y:+a} may be nothing. */
 static bool may_be_empty(const struct ab_word *w)
 {
 	for (uint32_t i = 0; i < w->hole_count; i++)
@@ -377,7 +377,8 @@ static bool may_be_empty(const struct ab_word *w)
 		    w->holes[i].kind == AB_HOLE_PROC ||
 		    w->holes[i].kind == AB_HOLE_PATTERN ||
 		    (w->holes[i].kind == AB_HOLE_LIKELY &&
-		     w->holes[i].len && !w->holes[i].origin))
+		     w->holes[i].len && !w->holes[i].origin &&
+		     !w->holes[i].is_test))
 			return false;
 	if (!w->hole_count)
 		return false;

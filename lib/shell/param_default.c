@@ -15,7 +15,7 @@ bool ab_param_is_given(const struct expansion *e)
 	for (uint32_t i = 0; w && i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
 
-		if (h->kind != AB_HOLE_LIKELY &&
+		if (h->kind == AB_HOLE_LIKELY ? h->is_test :
 		    (h->origin || (h->name && ab_run_find(e->run, h->name,
 							  strlen(h->name)))))
 			return true;
