@@ -328,7 +328,8 @@ static void follow(struct expansion *e)
 	uint32_t i = 0;
 
 	if (!w || w->hole_count || w->len == 0) {
-		e->is_given |= w && w->hole_count;
+		/* of none at all bash says that it is an error */
+		e->is_given = true;
 		e->value = ab_run_unknown(e->run, e->value->origin);
 		e->word = NULL;
 		return;

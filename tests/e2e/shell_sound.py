@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What bash does with a program, the guard has seen: made programs are run by
+bash with a harmless command, and none that would have harmed was allowed.
+tests/long/sound.py goes through many more."""
+
+from sound_lib import judge
+from tool_lib import expect, main, test
+
+
+@test
+def no_program_that_harms_is_allowed():
+    wrong, allowed, seen = judge(0, 4000)
+    expect(not wrong, "\n\n".join(wrong))
+    # or nothing was looked at
+    expect(allowed > 100, "%d allowed" % allowed)
+    expect(seen > 5, "%d harmful ones seen" % seen)
+
+
+main()
