@@ -102,8 +102,9 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 
 	if (!ab_word_slice(k->c, w, from, n->is_list ? 0 : w->len, &tail))
 		return;
-	/* the hole that the name made */
-	if (a->has_head && tail.hole_count && !tail.holes[0].at) {
+	/* the hole that the name made, or that its first value is */
+	if ((a->has_head || ab_code_is_hole(&n->words[0])) &&
+	    tail.hole_count && !tail.holes[0].at) {
 		tail.holes++;
 		tail.hole_count--;
 	}
