@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import tool_lib
@@ -318,9 +319,16 @@ def over(pair, script, **kw):
                              stdout=theirs, stderr=kw.get("stderr", theirs))
         theirs.close()
         ours.settimeout(WAIT)
-        ours.sendall(kw.get("data", b""))
-        ours.shutdown(socket.SHUT_WR)
+
+        def send():
+            ours.sendall(kw.get("data", b""))
+            ours.shutdown(socket.SHUT_WR)
+
+        # what comes back may have to be read before all is taken
+        sender = threading.Thread(target=send)
+        sender.start()
         seen = b"".join(iter(lambda: ours.recv(65536), b""))
+        sender.join()
     return p.wait(timeout=WAIT), said(seen)
 
 
