@@ -20,11 +20,10 @@ import shutil
 import signal
 import subprocess
 
-from tool_lib import TOP, WAIT, tool
+from tool_lib import TOP, WAIT, expect, tool
 
 WHERE = ("--cwd", "/srv/repo", "--workspace", "/srv/repo")
-PROGRAMS = ("bash cat cut echo env false head hit printf rev sed seq sh sort "
-            "tac tail tr true uniq wc xargs").split()
+PROGRAMS = "bash cat echo env false printf sh test true xargs".split()
 HARM = re.compile(rb"^/(etc.*)?$", re.M)
 
 TEXTS = ("ok", "ok", "ok", "zz", "x y", "1", "a", "b", "", "/etc", "/zz",
@@ -194,7 +193,9 @@ def verdicts(programs):
                    + "\n" for i, p in enumerate(programs))
     done = tool("check", "shell", "--jsonl", *WHERE, stdin=rows.encode(),
                 timeout=20 * WAIT)
-    return [json.loads(line)["verdict"] for line in done.out.splitlines()]
+    said = [json.loads(line)["verdict"] for line in done.out.splitlines()]
+    expect(len(said) == len(programs), done)
+    return said
 
 
 class Place:
@@ -206,8 +207,7 @@ class Place:
         path = os.path.join(TOP, "bin")
         os.makedirs(path)
         for name in PROGRAMS:
-            if name != "hit":
-                os.symlink(shutil.which(name), os.path.join(path, name))
+            os.symlink(shutil.which(name), os.path.join(path, name))
         with open(os.path.join(path, "hit"), "w") as f:
             f.write("#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$HIT_LOG\"\n")
         os.chmod(f.name, 0o755)
