@@ -141,7 +141,7 @@ const struct value *ab_choice_pick(struct ab_shell_run *run,
 {
 	struct pick *p = run->picks;
 
-	for (uint32_t i = 0; i < AB_SHELL_PICKS; i++)
+	for (uint32_t i = 0; i < run->pick_count && i < AB_SHELL_PICKS; i++)
 		if (p[i].from == list && p[i].at == at)
 			return p[i].value;
 	if (!list->count || at == INT64_MIN)
@@ -183,7 +183,7 @@ const struct value *ab_choice_shift(struct ab_shell_run *run,
 	uint32_t first = 0;
 	struct value *out;
 
-	while (!is_loose(&list->words[first]))
+	while (first < list->count && !is_loose(&list->words[first]))
 		first++;
 	if (n < 0 || n > UINT32_MAX)
 		return ab_run_unknown(run, list->origin);

@@ -328,7 +328,7 @@ static void follow(struct expansion *e)
 	uint32_t i = 0;
 
 	if (!w || w->hole_count || w->len == 0) {
-		/* of none at all bash says that it is an error */
+		/* nobody knows which; of none bash says that it is an error */
 		e->is_given = true;
 		e->value = ab_run_unknown(e->run, e->value->origin);
 		e->word = NULL;

@@ -840,7 +840,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 		return;
 	begin_command(tree, cmd, place, &c);
 	run->simple = cmd;
-	run->read_count = 0;
+	run->read_count = run->pick_count = 0;
 	if (AB_LIKELY(ab_tree_is_plain(cmd)))
 		exact_command(run, tree, cmd, &c);
 	else

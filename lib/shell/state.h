@@ -313,7 +313,7 @@ struct ab_shell_run {
 	const struct value *reads[AB_SHELL_READS];
 	uint32_t read_count, reading, readings_seen;
 	bool is_reading;
-	/* What was picked from lists, the last of them. */
+	/* What the command at hand picked from lists, the last of them. */
 	struct pick {
 		const struct value *from, *value;
 		int64_t at;
