@@ -166,6 +166,11 @@ struct ab_check {
 	bool has_stray_link; /* one at a place that is not known */
 	uint8_t link_choice; /* which of them, the newest first */
 	uint32_t link_moves; /* so far */
+	/* stayed.c: its variable, where the command at hand stands should a cd
+	   have failed (or NULL), and that is not in the worktree */
+	const struct variable *stayed;
+	const struct ab_word *stays;
+	bool stays_far;
 	bool is_physical; /* set -P: cd does */
 	bool keeps_last; /* what is done is done to the link itself */
 	bool is_reading; /* only what is done to files counts */

@@ -248,6 +248,15 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 /* cd build || rm -rf *: where that did not lead away from; or NULL. */
 const struct ab_word *ab_dir_unmoved(struct ab_check *c) AB_COLD;
 
+/* --- stayed.c --- */
+/* A cd to that; NULL: to where nobody knows. Before it is done. */
+void ab_stayed_note(struct ab_check *c, const struct ab_word *to);
+/* Where the command at hand stands should one before have failed. */
+void ab_stayed_prepare(struct ab_check *c) AB_COLD;
+/* That decides what the word is; the classes that it has from there. */
+bool ab_stayed_counts(const struct ab_check *c, const struct ab_word *w);
+uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w);
+
 /* --- files.c --- */
 /* Who knows what is in it beside what the text put in: who runs it is judged by
    that, and who reads it reads something else. */

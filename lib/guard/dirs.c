@@ -430,10 +430,15 @@ static bool turns_stack(struct ab_check *c, bool is_push,
 	return true;
 }
 
-/* The word that says where: the last that is no option. */
+/* The word that says where: the last that is no option. Of two, bash takes
+   none and dash the first. */
 static const struct ab_word *target_of(const struct ab_word *argv,
 				       uint32_t argc, bool *is_physical)
 {
+	static const struct ab_hole unknown = { .kind = AB_HOLE_BYTES };
+	static const struct ab_word either = { .text = "",
+					       .holes = &unknown,
+					       .hole_count = 1 };
 	const struct ab_word *to = NULL;
 
 	for (uint32_t i = 1; i < argc; i++) {
@@ -443,7 +448,7 @@ static const struct ab_word *target_of(const struct ab_word *argv,
 
 		*is_physical |= is_option && memchr(w->text, 'P', w->len);
 		if (!is_option)
-			to = w;
+			to = to ? &either : w;
 	}
 	return to;
 }
@@ -475,10 +480,12 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		return;
 	}
 	if (builtin != AB_BUILTIN_CD && turns_stack(c, is_push, argv, argc)) {
+		ab_stayed_note(c, NULL);
 		note_word(c, NULL, NULL);
 		return;
 	}
 	if (builtin == AB_BUILTIN_POPD) {
+		ab_stayed_note(c, NULL);
 		pop_dir(c);
 		note_word(c, NULL, NULL);
 		return;
@@ -501,6 +508,7 @@ void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
 		(void)ab_shell_set(c->run, AB_CWD_BEFORE,
 				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
 				   AB_SHELL_INHERITED);
+	ab_stayed_note(c, to);
 	c->is_linked &= is_physical;
 	if (AB_UNLIKELY(by_path))
 		go_by_cdpath(c, to);

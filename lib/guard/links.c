@@ -196,13 +196,15 @@ static void add_link(struct ab_check *c, const struct ab_word *path,
 
 	c->cwd = dir;
 	c->met_link = false;
-	as.target = ab_path_text(c, to, &as.target_len);
+	if (to->len || to->hole_count)
+		as.target = ab_path_text(c, to, &as.target_len);
 	/* one that leads to a link leads where that does */
-	is_near = !(ab_path_classes(c, to) & ~good) && !c->met_link;
+	is_near = as.target && !(ab_path_classes(c, to) & ~good) &&
+		  !c->met_link;
 	c->cwd = cwd;
 	c->met_link |= had_met;
 	if (!as.target)
-		return;
+		as.target = ""; /* who knows where */
 	as.said = to->hole_count || dir == cwd ? as.target : to->text;
 	as.said_len = as.said == as.target ? as.target_len : to->len;
 	add(c, &as, is_near);
@@ -266,7 +268,8 @@ void ab_link_make(struct ab_check *c, const struct ab_word *to,
 	const char *base;
 	uint32_t n;
 
-	if (c->is_linked || c->is_reading || c->is_probe || !to->len)
+	if (c->is_linked || c->is_reading || c->is_probe ||
+	    (!to->len && !to->hole_count))
 		return;
 	note_fd(c, to);
 	path.text = ab_path_text(c, w, &path.len);

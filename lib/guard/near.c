@@ -153,7 +153,7 @@ bool ab_path_is_near(struct ab_check *c, const struct ab_word *w)
 	uint32_t at = 0, name = 0, len = 0;
 
 	if (!c->cwd || c->cwd != c->first_cwd || w->hole_count || !w->len ||
-	    AB_UNLIKELY(c->links))
+	    AB_UNLIKELY(c->links || c->stays_far))
 		return false;
 	if (c->near_dir != c->cwd->text || c->near_len != c->cwd->len) {
 		c->near_dir = c->cwd->text;

@@ -62,6 +62,12 @@ static AB_COLD void follow(struct path *p)
 		return;
 	p->hops++;
 	p->count = 0;
+	if (!l->target_len) {
+		p->from = FROM_NOWHERE;
+		p->cwd = NULL;
+		p->has_hole = true;
+		return;
+	}
 	push_text(p, l->target, l->target_len);
 }
 
@@ -721,12 +727,21 @@ static void sit_down(const struct ab_check *c, struct ab_seat *seat,
 	ab_copy(seat->text, w->text, w->len);
 }
 
+uint64_t ab_path_classes_of(struct ab_check *c, const struct ab_word *w)
+{
+	AB_UNINITIALIZED struct path p;
+
+	resolve(c, w, &p);
+	return computed(c, &p) | ab_path_listed(c, &p);
+}
+
 static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 			     bool *is_too_long)
 {
 	AB_UNINITIALIZED struct path p;
 	struct ab_seat *seat;
 	uint64_t classes;
+	bool stays;
 
 	/* "$X" alone */
 	if (w->hole_count == 1 && !w->len && is_nowhere(w)) {
@@ -734,7 +749,8 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 		return AB_CLASS(ANY) | AB_CLASS(HOLE) | AB_CLASS(UNKNOWN) |
 		       (ab_names_are_own(w->holes) ? AB_CLASS(CHECKED) : 0);
 	}
-	seat = seat_of(c, w);
+	stays = AB_UNLIKELY(c->stays) && ab_stayed_counts(c, w);
+	seat = stays ? NULL : seat_of(c, w);
 	if (seat && sits(c, seat, w))
 		return seat->classes;
 	resolve(c, w, &p);
@@ -747,7 +763,7 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	/* what goes through /proc/self/cwd is in no directory of its own */
 	if (seat && !p.is_too_long && p.from == FROM_ROOT && p.cwd == c->cwd)
 		sit_down(c, seat, w, classes);
-	return classes;
+	return stays ? classes | ab_stayed_classes(c, w) : classes;
 }
 
 /* Which of the command's own words it is; SIZE_MAX: none. */

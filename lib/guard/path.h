@@ -42,7 +42,7 @@ struct path {
 /* A link that the text made. */
 struct ab_linked {
 	struct ab_linked *next; /* older */
-	const char *path, *target; /* absolute */
+	const char *path, *target; /* absolute; "": who knows where */
 	const char *said; /* what stands in it */
 	uint32_t len, target_len, said_len;
 	bool is_gone;
@@ -62,6 +62,8 @@ const char *ab_path_usual(const struct ab_hole *h);
 /* The components of a path; no link is followed. */
 void ab_path_split(struct ab_check *c, const struct ab_word *w,
 		   struct path *p);
+/* The classes of a word, whatever is known of it. */
+uint64_t ab_path_classes_of(struct ab_check *c, const struct ab_word *w);
 /* Every name there is: `*`, `.*`, `?*`. */
 bool ab_part_is_all(const struct part *part);
 /* The directory is the worktree or in it, or a new temporary one, and no name

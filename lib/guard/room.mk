@@ -38,7 +38,7 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/guard/check_shell.c lib/guard/check.h lib/guard/exec.c \
 	lib/guard/exec.h lib/guard/bytes.c lib/guard/shell.c \
-	lib/guard/shell.h lib/guard/shopts.c lib/guard/dirs.c \
+	lib/guard/shell.h lib/guard/shopts.c lib/guard/dirs.c lib/guard/stayed.c \
 	lib/guard/redirs.c lib/guard/stdin.c lib/guard/traps.c \
 	lib/guard/callback.c lib/guard/defined.c
 

@@ -92,6 +92,8 @@ static inline void prepare(struct visit *v, struct ab_shell_run *run,
 		v->is_split = c->cwd != NULL;
 	}
 	c->first_cwd = c->cwd;
+	if (AB_UNLIKELY(c->stayed != NULL))
+		ab_stayed_prepare(c);
 	c->argc = 0;
 	c->classes_known = 0;
 }

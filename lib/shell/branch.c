@@ -386,6 +386,30 @@ void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2])
 				NULL;
 }
 
+/* Nobody set it, or what was set was taken back. */
+static bool is_arrived(const struct ab_shell_run *run)
+{
+	const struct value *v = run->stayed ?
+					ab_run_value_of(run, run->stayed) :
+					NULL;
+
+	return !v || (v->kind == VALUE_SCALAR && !v->words->len &&
+		      !v->words->hole_count);
+}
+
+uint32_t ab_run_moves(const struct ab_shell_run *run)
+{
+	return is_arrived(run) ? run->moves : UINT32_MAX;
+}
+
+void ab_run_arrive(struct ab_shell_run *run, uint32_t moves)
+{
+	struct ab_word none = { .text = "" };
+
+	if (moves < run->moves && !is_arrived(run))
+		ab_run_set_value(run, run->stayed, ab_run_scalar(run, &none));
+}
+
 /* But for where the shell is, when it was a file: what sets up a project leaves
    that alone, and is not said to do so where nothing led away before. */
 void ab_run_forget(struct ab_shell_run *run, bool is_eval)

@@ -623,6 +623,9 @@ static void effect_cd(struct ab_shell_run *run,
 
 	(void)tree;
 	(void)c;
+	run->moves++;
+	if (argc > 1 && ab_word_equals(&argv[1], "-n"))
+		return; /* of pushd and popd: only what is kept */
 	if (!kept && argc == 2 && !w->hole_count && w->len &&
 	    w->text[0] == '/' && !memmem(w->text, w->len, "..", 2))
 		to = ab_run_scalar(run, w);
@@ -803,8 +806,13 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	argc = c->argc - skip;
 	if (builtin == AB_BUILTIN_NONE)
 		return;
-	if (AB_UNLIKELY((UINT64_C(1) << builtin) & JUMPS))
-		jump(run, c, builtin, argc);
+	if (AB_UNLIKELY((UINT64_C(1) << builtin) &
+			(JUMPS | AB_BUILTIN(EXIT)))) {
+		run->left = run->told;
+		run->left_at = run->uncertain;
+		if (builtin != AB_BUILTIN_EXIT)
+			jump(run, c, builtin, argc);
+	}
 	/* behind `cd d || { cd e; continue; }` it is not where it was */
 	if (AB_UNLIKELY(c->place.flags & AB_SHELL_UNMOVED) &&
 	    (UINT64_C(1) << builtin) & MOVES)

@@ -5,7 +5,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/arith.c \
 	lib/shell/array.c \
 	lib/shell/brace.c \
-	lib/shell/branch.c \
+	lib/shell/branch.c lib/shell/sure.c \
 	lib/shell/builtin.c \
 	lib/shell/builtin_read.c \
 	lib/shell/chars.c \

@@ -286,6 +286,9 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	const struct cmd *cmd = f->at;
 
 	f->inner = f->place;
+	if (!f->op && !f->count)
+		f->moves = AB_UNLIKELY(run->stayed != NULL) ?
+				   ab_run_moves(run) : run->moves;
 	if (AB_UNLIKELY(f->is_background))
 		set_background(&f->inner);
 	if (f->is_branch)
@@ -304,6 +307,9 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	}
 	if (AB_UNLIKELY(f->is_unmoved))
 		f->inner.flags |= AB_SHELL_UNMOVED;
+	if (f->op == CMD_OP_AND && AB_UNLIKELY(run->stayed != NULL) &&
+	    !f->count)
+		ab_run_arrive(run, f->moves);
 	if (cmd->op == CMD_OP_OR && is_straight(f)) {
 		ab_run_stands(run, f->stood);
 		f->told = run->told;
@@ -318,62 +324,6 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		open_stage(run, f);
 }
 
-/* The word is that, plain or in quotes. */
-static bool is_written(const struct ab_shell_tree *tree, const struct word *w,
-		       const char *text, uint32_t len)
-{
-	uint32_t n = w->end - w->begin;
-	bool is_quoted = n == len + 2 && memchr("'\"", tree->text[w->begin], 2);
-
-	return n == len + 2 * is_quoted &&
-	       ab_same((const char *)tree->text + w->begin + is_quoted, text,
-		       len);
-}
-
-/* `cd /`, or to where the shell began while nothing ran that may have shut
-   that. */
-static bool is_sure_move(const struct ab_shell_run *run,
-			 const struct ab_shell_tree *tree,
-			 const struct cmd *cmd)
-{
-	const struct word *w = cmd->words->next;
-
-	if (cmd->builtin != AB_BUILTIN_CD || run->keeps_pwd ||
-	    ab_run_function(run, "cd", 2) || !w || w->next)
-		return false;
-	return is_written(tree, w, "/", 1) ||
-	       (run->context->cwd && !run->has_acted &&
-		is_written(tree, w, run->context->cwd,
-			   run->context->cwd_len));
-}
-
-/* `true` and `:`, and nothing else */
-static bool is_idle(const struct ab_shell_run *run, const struct cmd *cmd)
-{
-	return (cmd->builtin == AB_BUILTIN_TRUE &&
-		!ab_run_function(run, "true", 4)) ||
-	       (cmd->builtin == AB_BUILTIN_COLON && ab_tree_is_plain(cmd) &&
-		!ab_run_function(run, ":", 1));
-}
-
-/* Its success is sure: nothing but assignments without commands in them, a way
-   to where one can go, or what does nothing. */
-static bool is_sure(const struct ab_shell_run *run,
-		    const struct ab_shell_tree *tree, const struct cmd *cmd)
-{
-	if (cmd->kind != CMD_SIMPLE || cmd->redirs || !cmd->words)
-		return false;
-	if (cmd->flags & ~(CMD_HAS_CALL | CMD_EXACT))
-		return false;
-	if (cmd->flags)
-		return !run->aliases && (is_sure_move(run, tree, cmd) ||
-					 is_idle(run, cmd));
-	for (const struct word *w = cmd->words; w; w = w->next)
-		if (!w->assign || (w->flags & WORD_SUBST))
-			return false;
-	return true;
-}
-
 /* `cd d`, and nothing but that as a function or an eval has: when it fails the
    shell is where it was. */
 static bool is_move(const struct ab_shell_run *run, const struct visit_frame *f,
@@ -383,6 +333,17 @@ static bool is_move(const struct ab_shell_run *run, const struct visit_frame *f,
 	       !(cmd->flags & (CMD_BANG | CMD_BACKGROUND | CMD_COPROC)) &&
 	       cmd->pipe_count <= 1 && run->is_at_move &&
 	       run->told == f->told + 1;
+}
+
+/* Its right side is over. `cd d || exit`: what comes is in d. */
+static void close_or(struct ab_shell_run *run, struct visit_frame *f)
+{
+	bool has_left = run->left > f->left && run->left_at == run->uncertain;
+
+	if (f->is_branch)
+		close_branch(run, f);
+	if (has_left)
+		ab_run_arrive(run, f->moves);
 }
 
 static void after_command(struct ab_shell_run *run, struct visit_frame *f)
@@ -397,13 +358,19 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 			return;
 		}
 	}
+	if (AB_UNLIKELY(f->op == CMD_OP_OR) && cmd->op != CMD_OP_OR)
+		close_or(run, f);
 	if (cmd->op == CMD_OP_AND || cmd->op == CMD_OP_OR) {
 		if (f->is_branch && f->op != cmd->op)
 			close_branch(run, f);
+		if (AB_UNLIKELY(cmd->flags & CMD_BANG))
+			f->moves = UINT32_MAX;
+		if (cmd->op == CMD_OP_OR && f->op != CMD_OP_OR)
+			f->left = run->told;
 		f->is_unmoved = cmd->op == CMD_OP_OR && is_straight(f) &&
 				is_move(run, f, cmd);
 		f->is_sure = cmd->op == CMD_OP_AND && is_straight(f) &&
-			     !is_piped && is_sure(run, f->tree, cmd);
+			     !is_piped && ab_run_is_sure(run, f->tree, cmd);
 		f->op = cmd->op;
 	} else {
 		if (f->is_branch)

@@ -479,6 +479,10 @@ bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
 #define AB_SHELL_CWD " cwd"
 /* What pushd and popd left, which a loop may leave as it was. */
 #define AB_SHELL_DIRS " dirs"
+/* Where the shell still is should a cd have failed at which nobody looked: the
+ * visitor sets it at the cd, and the run takes it back where that succeeded:
+ * behind its `&&`, in the body of its `if`, after a `||` that left. */
+#define AB_SHELL_STAYED " stayed"
 /* The same for who asks often: the variable, which stays where it is as long
  * as the run, and what it is now. NULL: never set. */
 struct variable;

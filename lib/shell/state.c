@@ -99,6 +99,10 @@ static const struct value *first_value(struct ab_shell_run *run,
 		run->stands[1] = v;
 		return ab_run_scalar(run, &w);
 	}
+	if (is_named(v, AB_SHELL_STAYED, sizeof(AB_SHELL_STAYED) - 1)) {
+		run->stayed = v;
+		return ab_run_scalar(run, &w);
+	}
 	if (!is_named(v, AB_SHELL_CWD, sizeof(AB_SHELL_CWD) - 1))
 		return &ab_run_anything;
 	run->stands[0] = v;

@@ -224,6 +224,10 @@ struct visit_frame {
 	 * LIST: run->told and where it was before what `||` stands behind */
 	const struct value *stood[2];
 	uint32_t jumps, told;
+	/* LIST, IF: run->moves at the beginning of `a && b || c` or `if`;
+	 * UINT32_MAX: a cd before it may have failed */
+	uint32_t moves;
+	uint32_t left; /* LIST: run->told before the right side of `||` */
 	uint32_t uncertain; /* CALL: run->uncertain when it began */
 	struct undo *again; /* LOOP: where its last round began */
 	struct ab_shell_scope scope;
@@ -268,6 +272,7 @@ struct ab_shell_run {
 
 	struct variable *variables[VARIABLE_BUCKETS];
 	struct variable *stands[2]; /* AB_SHELL_CWD, AB_SHELL_DIRS */
+	struct variable *stayed; /* AB_SHELL_STAYED */
 	uint32_t variable_count;
 	uint32_t letters; /* ab_shell_letter() of what each begins with */
 	struct undo *trail;
@@ -298,6 +303,10 @@ struct ab_shell_run {
 	uint32_t options; /* enum ab_shell_option */
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
+	uint32_t moves; /* cd, pushd, popd */
+	/* run->told at the last exit, return, break or continue, and
+	 * run->uncertain */
+	uint32_t left, left_at;
 	uint32_t steps;
 	uint32_t kept; /* commands whose argv may still be put to stay */
 	uint64_t expansion; /* bytes that expansions may still make */
@@ -476,6 +485,10 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 const struct value *ab_run_meet(struct ab_shell_run *run,
 				const struct variable *v,
 				const struct value *a, const struct value *b);
+/* sure.c: its success is sure: nothing but assignments without commands in
+ * them, a way to where one can go, or what does nothing. */
+bool ab_run_is_sure(const struct ab_shell_run *run,
+		    const struct ab_shell_tree *tree, const struct cmd *cmd);
 /* later.c: a text is over that may not have run, or not now. */
 void ab_later_begin(struct ab_shell_run *run, struct visit_frame *f);
 void ab_later_end(struct ab_shell_run *run, const struct visit_frame *f);
@@ -489,6 +502,10 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole);
 bool ab_run_goes_on(struct ab_shell_run *run, const struct undo *mark);
 /* Where the shell is, and what pushd left. */
 void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2]);
+/* AB_SHELL_STAYED is taken back for what comes where a cd is known to have
+ * succeeded: ask at the beginning, and whether there was one since. */
+uint32_t ab_run_moves(const struct ab_shell_run *run);
+void ab_run_arrive(struct ab_shell_run *run, uint32_t moves);
 /* A text that nobody knows was run, of a file or by eval. */
 void ab_run_forget(struct ab_shell_run *run, bool is_eval);
 /* The loop around what is visited; or NULL. */

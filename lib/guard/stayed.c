@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the shell is should a cd have failed at which nobody looked: `cd a/b;
+ * rm -rf ../../etc` is within the worktree, or /etc where there is no a/b. Only
+ * what leads to the system or a home from there counts: that it may delete
+ * something of its neighbours is true of most scripts.
+ */
+#include "config.h"
+
+#include "guard/command.h"
+#include "guard/path.h"
+
+#include <string.h>
+
+#define STAYED AB_SHELL_STAYED
+
+static bool is_far(const struct ab_known_path *root, const struct ab_word *w)
+{
+	return !root->text || w->len < root->len ||
+	       memcmp(w->text, root->text, root->len) != 0 ||
+	       (w->len > root->len && w->text[root->len] != '/');
+}
+
+/* It is one of those: the one that is nearest to the root. */
+void ab_stayed_prepare(struct ab_check *c)
+{
+	const struct ab_word *w = ab_shell_value(c->run, c->stayed);
+
+	c->stays = w && !w->hole_count && w->len ? w : NULL;
+	for (uint32_t i = 0; w && w->hole_count; i++) {
+		const struct ab_word *one =
+			ab_shell_get_one(c->run, STAYED, sizeof(STAYED) - 1, i);
+
+		if (!one)
+			break;
+		if (one->len && !one->hole_count &&
+		    (!c->stays || one->len < c->stays->len))
+			c->stays = one;
+	}
+	c->stays_far = c->stays && is_far(&c->place->root, c->stays);
+}
+
+static void set(struct ab_check *c, const struct ab_word *dir)
+{
+	if (!ab_shell_set(c->run, STAYED, sizeof(STAYED) - 1, dir,
+			  AB_SHELL_INHERITED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+	c->stayed = ab_shell_variable(c->run, STAYED, sizeof(STAYED) - 1);
+}
+
+/* `/`, /tmp, and where it is and began. */
+static bool is_there(const struct ab_check *c, const struct ab_word *to)
+{
+	const struct ab_known_path *root = &c->place->root;
+
+	if (to->hole_count || !to->len || *to->text != '/')
+		return false;
+	return to->len == 1 || ab_word_equals(to, "/tmp") ||
+	       (to->len == root->len &&
+		!memcmp(to->text, root->text, to->len)) ||
+	       (c->cwd && to->len == c->cwd->len &&
+		!memcmp(to->text, c->cwd->text, to->len));
+}
+
+/* `..`, `../..`, `.`: they are always there. */
+static bool is_up(const struct ab_word *to)
+{
+	for (uint32_t i = 0; i < to->len; i++) {
+		if (to->text[i] != '.' && to->text[i] != '/')
+			return false;
+	}
+	return !to->hole_count && to->len && *to->text != '/' &&
+	       !memmem(to->text, to->len, "...", 3);
+}
+
+void ab_stayed_note(struct ab_check *c, const struct ab_word *to)
+{
+	static const struct ab_word none = { .text = "" };
+	const struct ab_word *was = c->stays ? c->stays : c->cwd;
+	const struct ab_word *cwd = c->cwd;
+	struct ab_word at = { .text = "" };
+
+	if (to && is_there(c, to)) {
+		if (c->stays)
+			set(c, &none);
+		return;
+	}
+	if (!was || was->hole_count || !was->len)
+		return;
+	if (!to || !is_up(to)) {
+		set(c, was);
+	} else if (c->stays) {
+		c->cwd = was;
+		at.text = ab_path_text(c, to, &at.len);
+		c->cwd = cwd;
+		set(c, at.text ? &at : &none);
+	}
+}
+
+bool ab_stayed_counts(const struct ab_check *c, const struct ab_word *w)
+{
+	return c->stays && c->cwd == c->first_cwd &&
+	       (c->stays_far || memmem(w->text, w->len, "..", 2));
+}
+
+uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w)
+{
+	const uint64_t above = AB_CLASS(ROOT) | AB_CLASS(PARENT);
+	uint64_t harm = AB_CLASS(ROOT) | AB_CLASS(TOP) | AB_CLASS(HOME) |
+			~(AB_CLASS(COMPUTED) - 1);
+	const struct ab_word *cwd = c->cwd;
+	uint64_t classes;
+
+	c->cwd = c->stays;
+	classes = ab_path_classes_of(c, w);
+	c->cwd = cwd;
+	/* `cp x ../..`: only what is above, and not all that is in it */
+	if (classes & above && !memchr(w->text, '*', w->len))
+		return 0;
+	return classes & AB_CLASS(OUTSIDE) ? classes & harm : 0;
+}
