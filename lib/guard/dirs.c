@@ -263,8 +263,8 @@ static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
 	uint32_t dots = to->len && *to->text == '.';
 
 	dots += dots && to->len > 1 && to->text[1] == '.';
-	/* ./x and ../x, but .x is looked for */
-	if (!to->len || *to->text == '/' ||
+	/* ./x and ../x, but .x is looked for, and so is nothing at all */
+	if ((to->len && *to->text == '/') ||
 	    (dots && (to->len == dots || to->text[dots] == '/')) ||
 	    (to->hole_count && !to->holes[0].at))
 		return false;

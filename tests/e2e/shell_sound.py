@@ -4,17 +4,27 @@
 bash with a harmless command, and none that would have harmed was allowed.
 tests/long/sound.py goes through many more."""
 
+import sound_dirs
 from sound_lib import judge
 from tool_lib import expect, main, test
 
 
-@test
-def no_program_that_harms_is_allowed():
-    wrong, allowed, seen = judge(0, 4000)
+def look(*programs):
+    wrong, allowed, seen = judge(0, *programs)
     expect(not wrong, "\n\n".join(wrong))
     # or nothing was looked at
     expect(allowed > 100, "%d allowed" % allowed)
     expect(seen > 5, "%d harmful ones seen" % seen)
+
+
+@test
+def no_program_that_harms_is_allowed():
+    look(4000)
+
+
+@test
+def no_program_that_harms_elsewhere_is_allowed():
+    look(1500, sound_dirs.Maker, sound_dirs.Place)
 
 
 main()

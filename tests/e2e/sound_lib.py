@@ -23,7 +23,6 @@ import subprocess
 from tool_lib import TOP, WAIT, expect, tool
 
 WHERE = ("--cwd", "/srv/repo", "--workspace", "/srv/repo")
-PROGRAMS = "bash cat echo env false printf sh test true xargs".split()
 HARM = re.compile(rb"^/(etc.*)?$", re.M)
 
 TEXTS = ("ok", "ok", "ok", "zz", "x y", "1", "a", "b", "", "/etc", "/zz",
@@ -165,9 +164,9 @@ class Maker:
         self.in_quotes = False
         return text
 
-    def function(self):
+    def function(self, bodies=FUNCTIONS):
         self.in_function = True
-        body = self.fill(self.pick(*FUNCTIONS))
+        body = self.fill(self.pick(*bodies))
         self.in_function = False
         return self.pick("f0", "f1") + "() " + body
 
@@ -189,7 +188,8 @@ class Maker:
 
 
 def verdicts(programs):
-    rows = "".join(json.dumps({"id": str(i), "cmd": p.replace("HIT", "rm -rf")})
+    rows = "".join(json.dumps({"id": str(i), "cmd": p.replace("HIT", "rm -rf")
+                                                        .replace("TOP", "")})
                    + "\n" for i, p in enumerate(programs))
     done = tool("check", "shell", "--jsonl", *WHERE, stdin=rows.encode(),
                 timeout=20 * WAIT)
@@ -200,18 +200,29 @@ def verdicts(programs):
 
 class Place:
     """Where bash runs them: in its PATH is only what the grammar names."""
+    PROGRAMS = "bash cat echo env false printf sh test true xargs".split()
+    HIT = "printf '%s\\n' \"$@\""
+    FRONT = ""
 
     def __init__(self):
-        self.dir = os.path.join(TOP, "sound")
+        self.top = self.dir = os.path.join(TOP, "sound")
         self.log = os.path.join(TOP, "hits")
         path = os.path.join(TOP, "bin")
-        os.makedirs(path)
-        for name in PROGRAMS:
-            os.symlink(shutil.which(name), os.path.join(path, name))
+        os.makedirs(path, exist_ok=True)
+        for name in self.PROGRAMS:
+            if not os.path.lexists(os.path.join(path, name)):
+                os.symlink(shutil.which(name), os.path.join(path, name))
         with open(os.path.join(path, "hit"), "w") as f:
-            f.write("#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$HIT_LOG\"\n")
+            f.write('#!/bin/sh\n{ %s; } >> "$HIT_LOG"\n' % self.HIT)
         os.chmod(f.name, 0o755)
         self.env = {"PATH": path, "HOME": "/home/u", "HIT_LOG": self.log}
+
+    def fill(self):
+        """What there is when bash begins."""
+        os.makedirs(self.dir)
+
+    def is_harm(self, log):
+        return bool(HARM.search(log))
 
     @staticmethod
     def limit():
@@ -219,13 +230,14 @@ class Place:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
     def harms(self, program):
-        """bash gave the command what is in /etc, or the root."""
-        shutil.rmtree(self.dir, ignore_errors=True)
-        os.makedirs(self.dir)
+        """What bash gave the command is harm."""
+        shutil.rmtree(self.top, ignore_errors=True)
+        self.fill()
         open(self.log, "w").close()
         bash = subprocess.Popen(
             [shutil.which("bash"), "--norc", "-c",
-             program.replace("HIT", "hit")],
+             self.FRONT + program.replace("HIT", "hit")
+             .replace("TOP", self.top)],
             cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True, preexec_fn=self.limit)
@@ -238,15 +250,15 @@ class Place:
                 pass
             bash.wait()
         with open(self.log, "rb") as f:
-            return bool(HARM.search(f.read()))
+            return self.is_harm(f.read())
 
 
-def judge(first, count):
+def judge(first, count, maker=Maker, place=Place):
     """The allowed programs that harm, and how many were allowed, and refused
     ones that do harm of those that were looked at."""
-    place, wrong, allowed, seen = Place(), [], 0, 0
+    place, wrong, allowed, seen = place(), [], 0, 0
     for start in range(first, first + count, 2000):
-        programs = [Maker(seed).program()
+        programs = [maker(seed).program()
                     for seed in range(start, min(start + 2000, first + count))]
         for seed, (text, verdict) in enumerate(zip(programs,
                                                    verdicts(programs)), start):

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "e2e"))
+import sound_dirs
 from sound_lib import judge
 from tool_lib import expect, main, test
 
@@ -15,13 +16,22 @@ FROM = int(os.environ.get("SOUND_FROM", "10000"))
 COUNT = int(os.environ.get("SOUND_PROGRAMS", "60000"))
 
 
-@test
-def no_program_that_harms_is_allowed():
-    wrong, allowed, seen = judge(FROM, COUNT)
+def look(*kind):
+    wrong, allowed, seen = judge(FROM, COUNT, *kind)
     print("# %d of %d allowed, %d that harm among some others" %
           (allowed, COUNT, seen))
     expect(not wrong, "\n\n".join(wrong))
     expect(allowed > COUNT / 50 and seen, "%d, %d" % (allowed, seen))
+
+
+@test
+def no_program_that_harms_is_allowed():
+    look()
+
+
+@test
+def no_program_that_harms_elsewhere_is_allowed():
+    look(sound_dirs.Maker, sound_dirs.Place)
 
 
 main()
