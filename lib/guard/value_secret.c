@@ -24,7 +24,7 @@ static bool is_about_secret(const char *name)
 {
 	static const char *const tails[] = {
 		"_FILE", "_PATH", "_DIR", "_URL", "_NAME", "_ID", "_TYPE",
-		"_ARN", "_COUNT", "_LENGTH", "_LIMIT", "_ENDPOINT",
+		"_ARN", "_COUNT", "_LENGTH", "_LIMIT", "_ENDPOINT", "_HOST",
 	};
 	size_t n = strlen(name);
 
@@ -166,11 +166,37 @@ bool ab_value_is_sent(const struct ab_check *c, const struct ab_word *w)
 	return false;
 }
 
-/* In the query of an address, or in a field `name=$X`. What stands in front
-   of `:` is the name of a header, and headers say who one is. */
+/* Where what is sent begins in an address: its host and all behind it, as
+   `https://$X.example.com` and `example.com/$X`; in front of `@` stands who one
+   is, and a variable alone is the host. w->len + 1: it is no address. */
+static uint32_t sent_from(const struct ab_word *w)
+{
+	const char *at = memmem(w->text, w->len, "://", 3);
+	uint32_t begin = at ? (uint32_t)(at - w->text) + 3 : 0;
+	uint32_t n = (uint32_t)ab_seek(w->text + begin, w->len - begin, '/');
+	const char *user = memrchr(w->text + begin, '@', n);
+
+	if (!at && !memchr(w->text, '.', n))
+		return w->len + 1;
+	if (user)
+		return (uint32_t)(user - w->text) + 1;
+	return n ? begin : begin + 1;
+}
+
+/* Where an API has who one is: https://api.telegram.org/bot$BOT_TOKEN/x */
+static bool is_in_path_of_api(const struct ab_word *w, const struct ab_hole *h)
+{
+	static const char front[] = "https://api.telegram.org/bot";
+
+	return h->at == sizeof(front) - 1 && w->len >= h->at &&
+	       !memcmp(w->text, front, h->at);
+}
+
+/* In an address, or in a field `name=$X`. What stands in front of `:` is the
+   name of a header, and headers say who one is. */
 bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w)
 {
-	uint32_t query = (uint32_t)ab_seek(w->text, w->len, '?');
+	uint32_t address = w->hole_count ? sent_from(w) : 0;
 	uint32_t sign = 0;
 
 	while (sign < w->len && !memchr(":=", w->text[sign], 2))
@@ -180,7 +206,8 @@ bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w)
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
 
-		if ((h->at > query || h->at > sign) && is_sent(c, h))
+		if ((h->at >= address || h->at > sign) && is_sent(c, h) &&
+		    !is_in_path_of_api(w, h))
 			return true;
 	}
 	return false;

@@ -156,6 +156,20 @@ static bool has_escape(const struct ab_word *w)
 	return ab_seek(w->text, w->len, '\\') < w->len;
 }
 
+/* Patterns, and words that may not be there: nobody knows what it prints. */
+static bool is_lost(const struct ab_word *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_word *w = &words[i];
+
+		for (uint32_t k = 0; k < w->hole_count; k++)
+			if (w->holes[k].kind == AB_HOLE_PATTERN ||
+			    w->holes[k].may_vanish)
+				return true;
+	}
+	return false;
+}
+
 static bool print_echo(struct ab_shell_run *run, struct segments *list,
 		       const struct ab_word *argv, uint32_t argc)
 {
@@ -730,11 +744,11 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 		       print_ls(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_BUILTIN && argc > 1)
 		return false;
-	for (uint32_t i = 1; i < argc; i++)
-		if (ab_value_is_loose(&argv[i], 1))
-			return false;
 	if (builtin == AB_BUILTIN_ECHO)
-		return print_echo(run, list, argv, argc);
+		return !is_lost(argv + 1, argc - 1) &&
+		       print_echo(run, list, argv, argc);
+	if (ab_value_is_loose(argv + 1, argc - 1))
+		return false;
 	if (builtin == AB_BUILTIN_PRINTF)
 		return print_printf(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_PWD)
