@@ -172,6 +172,7 @@ struct ab_check {
 	const struct ab_word *stays;
 	bool stays_far;
 	bool is_physical; /* set -P: cd does */
+	bool keeps_files; /* `set -C`, chmod: what is written may not be */
 	bool keeps_last; /* what is done is done to the link itself */
 	bool is_reading; /* only what is done to files counts */
 	bool has_cwd;	 /* of the run: a text began in another one */

@@ -386,9 +386,12 @@ static void cmake_save(struct cmake *m, const struct ab_word *verb, uint32_t at)
 		return;
 	if (is_fetched)
 		path = text;
-	if (cmake_home(m, &path))
-		ab_file_save(m->c, &path, is_fetched ? AB_TAINT_REMOTE : 0,
-			     is_fetched ? NULL : &text, false);
+	if (!cmake_home(m, &path))
+		return;
+	if (is_fetched)
+		ab_file_save(m->c, &path, AB_TAINT_REMOTE, NULL, false);
+	else
+		ab_file_add(m->c, &path, 0, &text);
 }
 
 /* file(REMOVE_RECURSE a b), file(WRITE a "text") */

@@ -498,7 +498,7 @@ static void judge_writes(struct ab_code *k)
 		see_token(k, &s, &t);
 	for (const struct ab_target *f = k->targets; f && s.all.len;
 	     f = f->next)
-		ab_file_save(k->c, &f->path, 0, &s.all, false);
+		ab_file_add(k->c, &f->path, 0, &s.all);
 	put_replaced(k);
 	if (k->targets)
 		ab_code_modules_again(k);

@@ -228,8 +228,9 @@ bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
 /* set -P, set -o physical: `cd ..` goes up from where a link leads. */
 void ab_note_exported(struct ab_check *c, const struct ab_word *argv,
 		      uint32_t argc);
-void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
-		      uint32_t argc);
+void ab_note_modes(struct ab_check *c, const struct ab_word *argv,
+		   uint32_t argc) AB_COLD;
+void ab_note_set(struct ab_check *c, const struct ab_word *argv, uint32_t argc);
 /* What is known beyond the variables of the run, in a number: links, archives
    taken apart, files edited by a pattern, and options of the shell. */
 uint64_t ab_known_beside(const struct ab_check *c);
@@ -272,6 +273,12 @@ void ab_file_split(struct ab_check *c, const struct ab_use *use,
  * Files that the text itself writes, by their path: what was put in, or
  * where it came from. is_url: the name is the last component of an address.
  */
+/* The same by who may add it to what is there, or leave that as it is:
+ * `tee -a`, `cp -n`, and all where `set -C` was. */
+/* By its options, it may. */
+bool ab_may_keep(const struct ab_use *use);
+void ab_file_add(struct ab_check *c, const struct ab_word *path,
+		 uint32_t taint, const struct ab_word *content);
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url);
 /* The same, behind what the file holds already. */

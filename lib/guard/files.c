@@ -18,6 +18,7 @@
 
 #include "base/limits.h"
 #include "guard/command.h"
+#include "guard/path.h"
 
 #define SURE_PREFIX " sure " /* as long: on every way something is in it */
 #define LOOSE_PREFIX " over " /* as long: "0", or else it may be another text */
@@ -456,6 +457,80 @@ static const char *save(struct ab_check *c, const struct ab_word *path,
 	return variable;
 }
 
+/* The text put something else into it. */
+static bool may_stay(struct ab_check *c, const struct ab_word *path,
+		     const struct ab_word *content)
+{
+	const struct ab_word *old =
+		ab_file_fd(path) < 0 ? ab_file_kept(c, path) : NULL;
+
+	return old && !ab_file_is_pipe(old) && !ab_file_is_copy(old) &&
+	       (old->hole_count || content->hole_count ||
+		old->len != content->len ||
+		memcmp(old->text, content->text, old->len) != 0);
+}
+
+static void add_one(struct ab_check *c, const struct ab_word *path,
+		    uint32_t taint, const struct ab_word *content)
+{
+	struct ab_shell_readings readings = { 0 };
+	uint32_t len;
+
+	if (AB_LIKELY(!c->has_files) || !content ||
+	    !may_stay(c, path, content)) {
+		(void)save(c, path, taint, content, true, &len);
+		return;
+	}
+	ab_shell_reading_begin(c->run, &readings);
+	(void)save(c, path, taint, content, false, &len);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_begin(c->run, &readings);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_join(c->run, &readings);
+}
+
+/* `ln t1 t2; echo x >t1`: what is called t2 has it, too. */
+static void add_linked(struct ab_check *c, const struct ab_linked *l,
+		       const struct ab_word *path, uint32_t taint,
+		       const struct ab_word *content)
+{
+	for (; l; l = l->next) {
+		struct ab_word other = { .span = path->span };
+
+		if (l->len == path->len &&
+		    ab_same(l->path, path->text, l->len)) {
+			other.text = l->target;
+			other.len = l->target_len;
+		} else if (l->target_len == path->len &&
+			   ab_same(l->target, path->text, path->len)) {
+			other.text = l->path;
+			other.len = l->len;
+		}
+		if (other.len)
+			add_one(c, &other, taint, content);
+	}
+}
+
+static AB_COLD void add_by_links(struct ab_check *c, const struct ab_word *path,
+				 uint32_t taint, const struct ab_word *content)
+{
+	struct ab_word at = { .span = path->span };
+
+	at.text = ab_path_text(c, path, &at.len);
+	if (!at.text)
+		return;
+	add_linked(c, c->near_links, &at, taint, content);
+	add_linked(c, c->links, &at, taint, content);
+}
+
+void ab_file_add(struct ab_check *c, const struct ab_word *path,
+		 uint32_t taint, const struct ab_word *content)
+{
+	add_one(c, path, taint, content);
+	if (AB_UNLIKELY(c->near_links || c->links))
+		add_by_links(c, path, taint, content);
+}
+
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url)
 {
@@ -467,7 +542,12 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 			return;
 		path = &name;
 	}
-	(void)save(c, path, taint, content, true, &len);
+	if (AB_UNLIKELY(c->keeps_files) && content)
+		add_one(c, path, taint, content);
+	else
+		(void)save(c, path, taint, content, true, &len);
+	if (AB_UNLIKELY(c->near_links || c->links))
+		add_by_links(c, path, taint, content);
 }
 
 static bool begins_fd(const struct ab_word *w, const char *name, uint32_t *n)
@@ -602,6 +682,8 @@ void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		append_each(c, path, taint, content, old);
 	else
 		append_to(c, path, taint, content, old);
+	if (AB_UNLIKELY(c->near_links || c->links))
+		add_by_links(c, path, taint, content);
 }
 
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path)

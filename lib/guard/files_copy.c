@@ -13,6 +13,7 @@
 #include "guard/found.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "guard/command.h"
 
@@ -111,8 +112,55 @@ static void copy_either(struct ab_check *c, const struct ab_word *path)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
+static bool is_tee(const struct ab_use *use)
+{
+	return ab_word_equals(use->words, "tee") ||
+	       ab_word_equals(use->words, "sponge");
+}
+
+bool ab_may_keep(const struct ab_use *use)
+{
+	const char *plain = is_tee(use) ? "ip" : "rRfpvaLPHdT";
+	const struct ab_word *name = use->words;
+
+	if (name->len > 4 && !strncasecmp(name->text, "add-", 4))
+		return true;
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		/* dd of=f oflag=append */
+		if (w->len > 5 && (!memcmp(w->text, "oflag", 5) ||
+				   !memcmp(w->text, "conv=", 5) ||
+				   !memcmp(w->text, "seek=", 5)))
+			return true;
+		for (uint32_t k = 1; k < w->len && *w->text == '-'; k++) {
+			if (!strchr(plain, w->text[k]) || !w->text[k])
+				return true;
+		}
+	}
+	return false;
+}
+
+/* is_loose: who knows what was written over the one that was read. */
+static void save_copy(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *path, uint32_t taint,
+		      const struct ab_word *text, bool is_loose)
+{
+	bool may_keep = AB_UNLIKELY(c->has_files) && ab_may_keep(use);
+
+	if (may_keep && is_tee(use))
+		ab_file_append(c, path, taint, text);
+	else if (may_keep)
+		ab_file_add(c, path, taint, text);
+	else
+		ab_file_save(c, path, taint, text, false);
+	if (is_loose)
+		ab_file_save(c, path, 0, NULL, false);
+}
+
 /* cp A B DIR: those before the last one go there too. */
-static void copy_others(struct ab_check *c, const struct ab_word *dir)
+static void copy_others(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *dir)
 {
 	const struct ab_word *last = c->copy_from;
 	const struct ab_copied *all = c->copied;
@@ -130,23 +178,13 @@ static void copy_others(struct ab_check *c, const struct ab_word *dir)
 			if (c->copy_name)
 				copy_either(c, &in);
 			else if (text || c->copy_taint)
-				ab_file_save(c, &in, c->copy_taint, text,
-					     false);
+				save_copy(c, use, &in, c->copy_taint, text,
+					  false);
 		}
 		c->copy_taint |= taint;
 	}
 	c->copied = all;
 	c->copy_from = last;
-}
-
-/* is_loose: who knows what was written over the one that was read. */
-static void save_copy(struct ab_check *c, const struct ab_word *path,
-		      uint32_t taint, const struct ab_word *text,
-		      bool is_loose)
-{
-	ab_file_save(c, path, taint, text, false);
-	if (is_loose)
-		ab_file_save(c, path, 0, NULL, false);
 }
 
 static void copy_last(struct ab_check *c, const struct ab_use *use,
@@ -168,14 +206,14 @@ static void copy_last(struct ab_check *c, const struct ab_use *use,
 	bool is_loose = text && !is_input && c->copy_from &&
 			ab_file_is_loose(c, c->copy_from);
 
-	save_copy(c, path, taint, text, is_loose);
+	save_copy(c, use, path, taint, text, is_loose);
 	if (AB_UNLIKELY(c->has_lists) && c->copy_from && !is_input)
 		ab_list_save(c, path, ab_list_made(c, ab_list_of(c,
 							c->copy_from)),
 			     true);
 	if (c->copy_from && (text || taint) &&
 	    inside_word(c, c->copy_from, path, &in))
-		save_copy(c, &in, taint, text, is_loose);
+		save_copy(c, use, &in, taint, text, is_loose);
 }
 
 /* `cp -r x/.git .`, `cp tasks.json .vscode/`: a name with a dot in front, of
@@ -293,7 +331,7 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 	copy_last(c, use, path);
 	if (AB_UNLIKELY(c->copied) &&
 	    (c->has_files || c->trees))
-		copy_others(c, path);
+		copy_others(c, use, path);
 }
 
 /* What came off the network, and what is made of it: `gcc x.c -o x`. */

@@ -741,17 +741,13 @@ static void pass_in(struct ab_check *c, const struct ab_use *use,
 static void tee_names(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_stream *in = ab_list_in(c->command);
-	bool is_new = true;
 
 	if (!in || !ab_has_stdin(c->command) ||
 	    !ab_word_equals(use->words, "tee"))
 		return;
-	for (uint32_t i = 1; i < use->count; i++)
-		is_new &= !ab_word_equals(&use->words[i], "-a") &&
-			  !ab_word_equals(&use->words[i], "--append");
 	for (uint32_t i = 0; i < use->operand_count; i++)
 		ab_list_save(c, &use->words[use->operands[i]],
-			     ab_list_made(c, in), is_new);
+			     ab_list_made(c, in), !ab_may_keep(use));
 }
 
 static void wrap_names(struct ab_check *c, const struct ab_use *use,

@@ -176,6 +176,8 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 
 	if (AB_UNLIKELY(is_unsure) && ab_drops_options(c, argv, argc))
 		return;
+	if (argc && argv->len - 5 < 2 && argv->text[1] == 'h')
+		ab_note_modes(c, argv, argc);
 	for (uint32_t i = 0; is_unsure && i < argc; i++) {
 		if (argv[i].hole_count)
 			c->has_dots = c->has_fold = c->has_cdable = true;
@@ -552,7 +554,7 @@ static void after_builtin(struct visit *v, const struct act *act,
 	} else if (builtin == AB_BUILTIN_EXIT) {
 		run_traps(v, builtin);
 	} else if (builtin == AB_BUILTIN_SET) {
-		ab_note_physical(c, act->argv, act->argc);
+		ab_note_set(c, act->argv, act->argc);
 		ab_note_exported(c, act->argv, act->argc);
 	}
 	if ((UINT64_C(1) << first) & AB_EXPORTERS)

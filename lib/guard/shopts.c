@@ -120,15 +120,31 @@ bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
 	return true;
 }
 
-/* set -P, set -o physical: `cd ..` goes up from where a link leads. */
-void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
-		      uint32_t argc)
+/* set -P, set -o physical: `cd ..` goes up from where a link leads. set -C,
+   set -o noclobber: `>` writes over nothing. */
+void ab_note_set(struct ab_check *c, const struct ab_word *argv, uint32_t argc)
 {
 	for (uint32_t i = 1; i < argc; i++) {
+		c->keeps_files |= ab_word_equals(&argv[i], "noclobber") ||
+				  (argv[i].len > 1 && *argv[i].text == '-' &&
+				   memchr(argv[i].text, 'C', argv[i].len));
 		c->is_physical |= ab_word_equals(&argv[i], "physical") ||
 				  (argv[i].len > 1 && *argv[i].text == '-' &&
 				   memchr(argv[i].text, 'P', argv[i].len));
 	}
+}
+
+/* chmod a-w f, chattr +i f: what is written to it then may not be. With `+x`
+   it may. */
+void ab_note_modes(struct ab_check *c, const struct ab_word *argv,
+		   uint32_t argc)
+{
+	if (!ab_word_equals(argv, "chmod") && !ab_word_equals(argv, "chattr"))
+		return;
+	c->keeps_files |= argc < 2 || argv[1].hole_count || argv->len > 5 ||
+			  !memchr(argv[1].text, '+', argv[1].len) ||
+			  memchr(argv[1].text, '-', argv[1].len) ||
+			  memchr(argv[1].text, '=', argv[1].len);
 }
 
 /* fish: set -x NAME VALUE. */
