@@ -393,6 +393,43 @@ static bool lists_here(const struct ab_use *use)
 						  ab_word_equals(w, "./")));
 }
 
+bool ab_found_is_elsewhere(struct ab_check *c, const struct ab_use *use)
+{
+	const uint64_t own = AB_CLASS(ANY) | AB_CLASS(INSIDE) |
+			     AB_CLASS(SUBDIR) | AB_CLASS(WORKTREE) |
+			     AB_CLASS(TEMP);
+
+	return use->program->is_listed && c->cwd && !c->cwd->hole_count &&
+	       c->cwd->text != c->place->cwd.text && lists_here(use) &&
+	       ab_path_classes(c, c->cwd) & ~own;
+}
+
+bool ab_found_is_any(const struct ab_word *w)
+{
+	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PATTERN &&
+	       w->len == 3 && !memcmp(w->text, "./*", 3);
+}
+
+bool ab_found_is_hidden(const struct ab_word *w)
+{
+	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PATTERN &&
+	       w->len == 4 && !memcmp(w->text, "./.*", 4);
+}
+
+bool ab_found_are_files(struct ab_check *c, const struct ab_use *use)
+{
+	bool are = use->operand_count > 0;
+
+	for (uint32_t i = 0; i < use->operand_count; i++) {
+		const struct ab_word *w = &use->words[use->operands[i]];
+		const struct ab_hole *h = w->holes + w->hole_count - 1;
+
+		are &= w->hole_count && h->kind == AB_HOLE_PATTERN &&
+		       h->at + h->len > ab_name_base(w);
+	}
+	return are || ab_found_is_elsewhere(c, use);
+}
+
 /* What ls, realpath and locate print, as far as their operands say. */
 uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 			    struct ab_word out[AB_MAX_STARTS])
@@ -401,17 +438,22 @@ uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 				.span = use->words[0].span };
 	const struct ab_word hidden = { .text = ".*", .len = 2,
 					.span = root.span };
+	const struct ab_word any = { .text = "*", .len = 1,
+				     .span = root.span };
+	struct ab_word here = { .text = ".", .len = 1, .span = root.span };
+	bool is_elsewhere = ab_found_is_elsewhere(c, use);
 	uint32_t n = 0;
 
+	if (AB_UNLIKELY(is_elsewhere))
+		n += ab_found_file(c, &here, &any, true, &out[n]);
 	if (lists_here(use) && lists_hidden(use)) {
-		struct ab_word here = { .text = ".", .len = 1,
-					.span = root.span };
-
 		/* of them all those that are hidden may be secrets */
-		out[n++] = here;
+		if (!is_elsewhere)
+			out[n++] = here;
 		n += ab_found_file(c, &here, &hidden, true, &out[n]);
 	}
-	for (uint32_t i = 0; i < use->operand_count && n < AB_MAX_STARTS; i++) {
+	for (uint32_t i = 0; !is_elsewhere && i < use->operand_count &&
+			     n < AB_MAX_STARTS; i++) {
 		const struct ab_word *w = &use->words[use->operands[i]];
 
 		if (use->program->is_listed)

@@ -37,6 +37,15 @@ bool ab_found_is_special(struct ab_check *c, const struct ab_word *w);
 /* What its -path says, where that is special: the file, or a pattern. */
 uint32_t ab_found_paths(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);
+/* `cd /etc && ls`: each name there is one of a known directory, which is not
+   the worktree's. */
+bool ab_found_is_elsewhere(struct ab_check *c, const struct ab_use *use);
+/* A star behind "./", as those are told, and ".*" there, as ls -A has it. */
+bool ab_found_is_any(const struct ab_word *w);
+bool ab_found_is_hidden(const struct ab_word *w);
+/* The same, or ls *.gz: patterns take files, most likely, whose names are
+   printed as they are. */
+bool ab_found_are_files(struct ab_check *c, const struct ab_use *use);
 /* What ls, realpath and locate print, as far as their operands say. */
 uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
 			struct ab_word out[AB_MAX_STARTS]);

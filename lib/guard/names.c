@@ -373,13 +373,6 @@ static void pass_secrets(struct ab_check *c, const struct ab_use *use,
 	are->inside = is_inside ? out : NULL;
 }
 
-/* ./.*, as ls -A has it. */
-static bool is_hidden(const struct ab_word *w)
-{
-	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PATTERN &&
-	       w->len == 4 && !memcmp(w->text, "./.*", 4);
-}
-
 /* All lines that it reads, in whatever order, or at other ends. */
 static bool keeps_all(const struct ab_use *use)
 {
@@ -416,6 +409,8 @@ static void pass_names(struct ab_check *c, const struct ab_use *use,
 {
 	const struct ab_names *were = ab_names_noted(in);
 	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
+	const struct ab_word here = { .text = ".", .len = 1,
+				      .span = use->words[0].span };
 	struct ab_names *are;
 	uint32_t n = 0;
 	bool is_own;
@@ -440,8 +435,8 @@ static void pass_names(struct ab_check *c, const struct ab_use *use,
 		if (!are)
 			return;
 		/* grep -v: who knows which it leaves */
-		if (are->count && is_hidden(&are->words[are->count - 1]) &&
-		    ab_word_equals(&use->words[0], "grep"))
+		if (are->count && ab_word_equals(&use->words[0], "grep") &&
+		    ab_found_is_hidden(&are->words[are->count - 1]))
 			are->count--;
 		are->is_flat = false;
 		are->is_read = were->is_read;
@@ -452,9 +447,12 @@ static void pass_names(struct ab_check *c, const struct ab_use *use,
 	if (!grep_name(c, use, &name))
 		return;
 	for (uint32_t i = 0; i < were->count && n < AB_MAX_STARTS; i++) {
+		const struct ab_word *w = &were->words[i];
+
 		/* the hidden ones that ls prints are in "." as well */
-		if (!is_hidden(&were->words[i]))
-			ab_found_add(c, &were->words[i], &name, files, &n);
+		if (!ab_found_is_hidden(w))
+			ab_found_add(c, ab_found_is_any(w) ? &here : w, &name,
+				     files, &n);
 	}
 	are = ab_names_keep(c, out, files, n);
 	if (!are)
@@ -565,7 +563,8 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 	kept->count = count;
 	kept->is_flat = flat;
 	is_exact = p->is_listed && is_spelled(use);
-	kept->is_read = (p->is_listed && !is_exact) || p->is_located ||
+	kept->is_read = (p->is_listed && !is_exact &&
+			 !ab_found_are_files(c, use)) || p->is_located ||
 			(told && told->is_read);
 	kept->own = is_exact || (p->is_names && ab_found_is_narrow(c, use))
 			    ? out : NULL;
