@@ -9,6 +9,8 @@
 
 #include "guard/code.h"
 #include "guard/command.h"
+#include "guard/files.h"
+#include "guard/found.h"
 
 #include <string.h>
 
@@ -96,6 +98,96 @@ static bool has_brackets(const struct ab_code *k, const struct ab_lexer *x,
 	       (k->text->text[x->pos] == '(' || k->text->text[x->pos] == '[');
 }
 
+#define MAX_LINES 8 /* of what it reads, and of how many bytes */
+#define MAX_LINE 4096
+
+/* $0, $1, $NF: which word of a line, of the last one UINT32_MAX; false: it is
+   none that is known. */
+static bool field_of(const struct ab_code *k, const struct ab_token *t,
+		     uint32_t *which)
+{
+	const char *s = k->text->text + t->at;
+
+	if (t->kind != AB_TOKEN_WORD || t->len < 2 || *s != '$')
+		return false;
+	*which = UINT32_MAX;
+	if (t->len == 3 && !memcmp(s, "$NF", 3))
+		return true;
+	*which = (uint32_t)(s[1] - '0');
+	return t->len == 2 && *which <= 9;
+}
+
+/* What stands between the words of a line: -F: and -F,. */
+static char separator(const struct ab_code *k)
+{
+	const struct ab_use *use = k->use;
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+		const struct ab_word *o = &use->words[v->option];
+
+		if (o->len > 1 && o->text[1] == 'F' && w->len == v->at + 1)
+			return w->text[v->at];
+	}
+	return ' ';
+}
+
+static void add_field(struct ab_code *k, const struct ab_word *line,
+		      uint32_t which, struct ab_made *m)
+{
+	const char cut = which ? separator(k) : '\n';
+	uint32_t at = 0, end = 0, n = 0;
+	struct ab_word w;
+
+	do {
+		for (at = end + (n && cut != ' '); at < line->len &&
+		     cut == ' ' && memchr(" \t", line->text[at], 2);)
+			at++;
+		for (end = at; end < line->len && line->text[end] != cut &&
+			       (cut != ' ' || line->text[end] != '\t');)
+			end++;
+		n++;
+	} while (end < line->len && n != which && which);
+	if (end > at && (n == which || !which || which == UINT32_MAX) &&
+	    ab_word_slice(k->c, line, at, end - at, &w))
+		ab_made_add(k, m, &w);
+}
+
+/* A word of each line that it reads, as far as those are known; or else the
+   names that a command has told. */
+static void add_input(struct ab_code *k, uint32_t which, struct ab_made *m)
+{
+	const struct ab_shell_command *own = k->c->command;
+	const struct ab_word *text = NULL, *file;
+	const struct ab_stream *list = NULL;
+	struct ab_word line;
+
+	if (!k->use || !own)
+		return;
+	file = k->argv_count ? &k->argv[k->argv_count - 1] : NULL;
+	if (file) {
+		text = file->hole_count ? NULL : ab_file_content(k->c, file);
+		list = ab_list_of(k->c, file);
+	} else if (k->use->has_stdin) {
+		text = k->use->in_text;
+		list = ab_has_stdin(own) ? own->place.in : k->c->in_list;
+	}
+	for (uint32_t at = 0, n = 0; text && at < text->len && n < MAX_LINES;
+	     n++) {
+		uint32_t len = text->len - at;
+
+		len = (uint32_t)ab_seek(text->text + at,
+					len > MAX_LINE ? MAX_LINE : len, '\n');
+		if (len < MAX_LINE && ab_word_slice(k->c, text, at, len, &line))
+			add_field(k, &line, which, m);
+		at += len + 1;
+	}
+	if (!m->count && ab_names_noted(list) &&
+	    ab_list_word(k->c, list, &line))
+		ab_made_word(k, m, &line);
+}
+
 /* A string, what sprintf() makes, and what a name stands for: that may also be
    something else, for nobody follows when it is set. */
 static void piece_of(struct ab_code *k, struct ab_lexer *x,
@@ -105,8 +197,11 @@ static void piece_of(struct ab_code *k, struct ab_lexer *x,
 	const struct ab_named *n = has_more ? NULL : ab_code_named(k, t);
 	struct ab_lexer call = *x;
 	struct ab_word w;
+	uint32_t which;
 
 	*m = (struct ab_made){ 0 };
+	if (!has_more && field_of(k, t, &which))
+		add_input(k, which, m);
 	call.pos = t->at;
 	if (t->kind == AB_TOKEN_STRING && ab_code_word(k, t, &w))
 		ab_made_word(k, m, &w);
