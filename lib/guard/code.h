@@ -348,7 +348,10 @@ void ab_check_keyed(struct ab_check *c, const char *lang,
 /* --- code_tasks.c --- */
 /* Tests of bats, which are bash but for their heads. */
 void ab_check_bats(struct ab_check *c, const struct ab_word *text);
-/* Scripts that a program of jq puts into a package.json. */
+
+/* --- code_jq.c --- */
+/* Scripts that a program of jq puts into a package.json, and the environment
+   that it prints. */
 void ab_check_jq(struct ab_check *c, const struct ab_word *text);
 
 /* --- code_args.c --- */

@@ -226,32 +226,3 @@ void ab_check_bats(struct ab_check *c, const struct ab_word *text)
 	all.text = copy;
 	ab_check_script(c, &all, true, NULL, 0, NULL);
 }
-
-/* jq '.scripts.x = "TEXT"' package.json: what is put there is run as npm does
-   it, from wherever that is written to. */
-void ab_check_jq(struct ab_check *c, const struct ab_word *text)
-{
-	const char *s = text->text;
-	uint32_t before = 0, at = 0, end;
-	struct ab_word w;
-
-	if (!memmem(s, text->len, "scripts", 7))
-		return;
-	for (; at < text->len; at++) {
-		if (s[at] != '"') {
-			before = memchr(" \t\n", s[at], 3) ? before : at;
-			continue;
-		}
-		for (end = at + 1; end < text->len && s[end] != '"'; end++)
-			end += s[end] == '\\';
-		if (end > text->len)
-			end = text->len;
-		/* behind `=` and `:`, and without \(...) in it */
-		if (memchr("=:", s[before], 2) &&
-		    !(before && memchr("=!<>", s[before - 1], 4)) &&
-		    !memmem(s + at, end - at, "\\(", 2) &&
-		    ab_word_slice(c, text, at + 1, end - at - 1, &w))
-			ab_check_script(c, &w, true, NULL, 0, "npm");
-		at = before = end;
-	}
-}
