@@ -150,7 +150,9 @@ struct ab_check {
 	bool has_stdin_link;  /* a file may be a link to it */
 	bool reads_file, reads_fd; /* stdin.c: the words of a command do */
 	bool is_single;	 /* one argument of many is tried */
-	bool is_globbed; /* curl has what one of its patterns stands for */
+	/* curl has what one of its patterns stands for, or a command what its
+	   file of options says */
+	bool is_globbed;
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_for_git; /* git does what the words are judged for */
 	uint8_t left_out; /* words of the command at hand that may be none */

@@ -354,6 +354,11 @@ void ab_check_bats(struct ab_check *c, const struct ab_word *text);
    that it prints. */
 void ab_check_jq(struct ab_check *c, const struct ab_word *text);
 
+/* --- code_config.c --- */
+/* Options of the command that stand in a file of this kind. */
+void ab_check_config(struct ab_check *c, const struct ab_use *use,
+		     const char *kind, const struct ab_word *text);
+
 /* --- code_args.c --- */
 struct ab_args {
 	struct ab_token name; /* of the call */

@@ -32,7 +32,8 @@ static const char *const names[] = {
 	[AB_FORMAT_JUST] = "just",	     [AB_FORMAT_SHELL] = "shell",
 	[AB_FORMAT_CMAKE] = "cmake",	     [AB_FORMAT_BANG] = "bang",
 	[AB_FORMAT_GDB] = "gdb",	     [AB_FORMAT_GNUPLOT] = "gnuplot",
-	[AB_FORMAT_SOURCE] = "source",
+	[AB_FORMAT_CONFIG] = "config",	     [AB_FORMAT_CARGO] = "cargo",
+	[AB_FORMAT_ARIA] = "aria2",	     [AB_FORMAT_SOURCE] = "source",
 };
 
 uint8_t ab_format_of(const char *name)
@@ -167,6 +168,14 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_FORMAT_CMAKE:
 		ab_check_cmake(c, use, w);
+		break;
+	case AB_FORMAT_CARGO:
+		ab_check_tasks(c, w);
+		ab_check_config(c, use, name, w);
+		break;
+	case AB_FORMAT_CONFIG:
+	case AB_FORMAT_ARIA:
+		ab_check_config(c, use, name, w);
 		break;
 	case AB_FORMAT_LANGUAGE:
 	case AB_FORMAT_SOURCE:

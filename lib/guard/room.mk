@@ -104,7 +104,7 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/guard/code_ex.c lib/guard/code_files.c lib/guard/code_image.c \
 	lib/guard/code_lines.c lib/guard/code_named.c \
-	lib/guard/code_jq.c \
+	lib/guard/code_config.c lib/guard/code_jq.c \
 	lib/guard/code_tasks.c lib/guard/code_xml.c lib/guard/code_make.c lib/guard/code_make.h \
 	lib/guard/code_make_line.c lib/guard/code_make_names.c \
 	lib/guard/code_make_text.c
