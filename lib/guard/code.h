@@ -333,6 +333,8 @@ void ab_check_image(struct ab_check *c, const struct ab_use *use,
 /* --- code_tasks.c --- */
 /* Commands behind keys and in lists of whatever format. */
 void ab_check_tasks(struct ab_check *c, const struct ab_word *text);
+/* shell("...") of a Snakefile */
+void ab_check_shell_calls(struct ab_check *c, const struct ab_word *text);
 /* "..." of text[at..end-1]: each a command, or all of them one. */
 void ab_check_strings(struct ab_check *c, const struct ab_word *text,
 		      uint32_t at, uint32_t end);

@@ -10,6 +10,7 @@
 
 #include "guard/code.h"
 #include "guard/command.h"
+#include "guard/files.h"
 
 #include <string.h>
 
@@ -81,6 +82,16 @@ static void run_slice(struct ab_check *c, const struct ab_word *text,
 		ab_check_script(c, &w, true, NULL, 0, NULL);
 }
 
+/* /tmp/x, ./x, ../x, ~/x */
+static bool is_program_path(const struct ab_word *w)
+{
+	const char *slash = memchr(w->text, '/', w->len);
+
+	return slash && (slash == w->text ||
+			 (slash - w->text <= 2 && memchr(".~", *w->text, 2) &&
+			  slash[-1] == *w->text));
+}
+
 /* The strings of a list: each a command, or all of them one. */
 void ab_check_strings(struct ab_check *c, const struct ab_word *text,
 		      uint32_t at, uint32_t end)
@@ -101,7 +112,8 @@ void ab_check_strings(struct ab_check *c, const struct ab_word *text,
 			count++;
 		at += stop ? n + 2 : 1;
 	}
-	if (count > 1)
+	/* one word alone is most often no command, unless it is a path */
+	if (count > 1 || (count && is_program_path(&words[0])))
 		ab_check_words(c, words, count, 0, NULL, false);
 }
 
@@ -145,6 +157,29 @@ void ab_check_tasks(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
+/* Snakefile: shell("git push") in a `run:` */
+void ab_check_shell_calls(struct ab_check *c, const struct ab_word *text)
+{
+	static const char call[] = "shell(";
+	const char *s = text->text, *hit;
+	uint32_t at = 0, stop;
+
+	while ((hit = memmem(s + at, text->len - at, call, sizeof(call) - 1))) {
+		at = (uint32_t)(hit - s) + (uint32_t)sizeof(call) - 1;
+		while (at < text->len && memchr(" \t\r\n", s[at], 4))
+			at++;
+		stop = at + (uint32_t)ab_seek(s + at, text->len - at, '\n');
+		/* with three quotes it goes on behind the line */
+		if (text->len - at > 6 && s[at] == s[at + 1] &&
+		    s[at] == s[at + 2]) {
+			hit = memmem(s + at + 3, text->len - at - 3, s + at, 3);
+			stop = hit ? (uint32_t)(hit - s) : text->len;
+		}
+		ab_check_strings(c, text, at, stop);
+		at = stop;
+	}
+}
+
 /* dodo.py: {"actions": ["git push"]}, dict(actions=[...]) */
 void ab_check_actions(struct ab_check *c, const struct ab_word *text)
 {
@@ -166,11 +201,65 @@ void ab_check_actions(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
+#define MAX_GENERATORS 8
+
+/* -command NAME WORDS: NAME stands for WORDS in the lines that follow. */
+struct generators {
+	struct ab_word names[MAX_GENERATORS], words[MAX_GENERATORS];
+	uint32_t count;
+};
+
+/* The word that begins at or behind *at, which goes behind it. */
+static bool next_word(struct ab_check *c, const struct ab_word *text,
+		      uint32_t *at, struct ab_word *out)
+{
+	uint32_t from;
+
+	while (*at < text->len && memchr(" \t\r", text->text[*at], 3))
+		++*at;
+	for (from = *at;
+	     *at < text->len && !memchr(" \t\r", text->text[*at], 3);)
+		++*at;
+	return *at > from && ab_word_slice(c, text, from, *at - from, out);
+}
+
+static bool is_same_word(const struct ab_word *a, const struct ab_word *b)
+{
+	return a->len == b->len && !memcmp(a->text, b->text, a->len);
+}
+
+static void run_generator(struct ab_check *c, struct generators *g,
+			  const struct ab_word *line)
+{
+	struct ab_word first, name, rest, all;
+	uint32_t at = 0;
+
+	if (!next_word(c, line, &at, &first))
+		return;
+	if (ab_word_equals(&first, "-command")) {
+		if (g->count == MAX_GENERATORS)
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, line);
+		else if (next_word(c, line, &at, &name) &&
+			 ab_word_slice(c, line, at, line->len - at,
+				       &g->words[g->count]))
+			g->names[g->count++] = name;
+		return;
+	}
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (is_same_word(&first, &g->names[i]) &&
+		    ab_word_slice(c, line, at, line->len - at, &rest) &&
+		    ab_file_join(c, &g->words[i], &rest, &all))
+			ab_check_script(c, &all, true, NULL, 0, NULL);
+	}
+	ab_check_script(c, line, true, NULL, 0, NULL);
+}
+
 /* //go:generate git push */
 void ab_check_generate(struct ab_check *c, const struct ab_word *text)
 {
 	static const char mark[] = "//go:generate";
 	const size_t n = sizeof(mark) - 1;
+	struct generators g = { .count = 0 };
 	struct ab_word w;
 
 	for (uint32_t i = 0; i < text->len;) {
@@ -182,7 +271,7 @@ void ab_check_generate(struct ab_check *c, const struct ab_word *text)
 		    memchr(" \t", from[n], 2) &&
 		    ab_word_slice(c, text, i + (uint32_t)n, len - (uint32_t)n,
 				  &w))
-			ab_check_script(c, &w, true, NULL, 0, NULL);
+			run_generator(c, &g, &w);
 		i += len + 1;
 	}
 }

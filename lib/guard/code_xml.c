@@ -317,7 +317,12 @@ static void close_tag(struct xml *x, const struct tag *t, uint32_t from)
 	if (!ab_word_slice(x->c, x->text, from, t->at - from, &value) ||
 	    !plain(x->c, &value, &w))
 		return;
-	if (ab_word_equals(&t->name, "executable")) {
+	if (ab_word_equals(&t->name, "script") ||
+	    ab_word_equals(&t->name, "scriptdef")) {
+		/* javascript, or groovy and its kind: who reads which */
+		ab_check_code(x->c, x->use, "js", &w);
+		ab_check_code(x->c, x->use, "other", &w);
+	} else if (ab_word_equals(&t->name, "executable")) {
 		set_program(x, &w);
 	} else if (ab_word_equals(&t->name, "argument")) {
 		add_word(x, &w);
@@ -586,6 +591,13 @@ static bool is_joined(const struct ab_word *text, struct ab_lexer *x)
 
 #define MAX_PROGRAM 2048 /* bytes of a list */
 
+/* `program` of terraform's own, `execute` of a hook of terragrunt's */
+static bool is_program(const struct ab_word *text, const struct ab_token *t)
+{
+	return t->len == 7 && (!memcmp(text->text + t->at, "program", 7) ||
+			       !memcmp(text->text + t->at, "execute", 7));
+}
+
 /* terraform: program = ["git", "push"] */
 static void run_program(struct ab_check *c, const struct ab_word *text,
 			uint32_t at)
@@ -615,8 +627,7 @@ void ab_check_keyed(struct ab_check *c, const char *lang,
 		if (is_sign(text, &t, '=')) {
 			run_parts(c, &all, is_bazel);
 			is_value = runs_value(text, &before);
-			if (before.len == 7 &&
-			    !memcmp(text->text + before.at, "program", 7) &&
+			if (is_program(text, &before) &&
 			    ab_code_next_byte(text, x.pos) == '[')
 				run_program(c, text, t.at);
 			glue.text = NULL;

@@ -60,8 +60,10 @@ static void run_snake(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *w)
 {
 	run_language(c, use, "python", w);
-	if (memmem(w->text, w->len, "shell", 5))
+	if (memmem(w->text, w->len, "shell", 5)) {
 		ab_check_tasks(c, w);
+		ab_check_shell_calls(c, w);
+	}
 	ab_check_actions(c, w);
 }
 
