@@ -621,6 +621,22 @@ static void run_written(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* -exec {} ;, -exec sh -c '{}' ;: what is found is the command. */
+static void check_itself(struct ab_check *c, const struct ab_word *words,
+			 uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_word *w = &words[i], *o = &words[i - !!i];
+		bool is_text = i && o->len > 1 && *o->text == '-' &&
+			       o->text[o->len - 1] == 'c';
+
+		if ((!i || is_text) && w->len > 1 && !w->hole_count &&
+		    !memcmp(w->text, "{}", 2) &&
+		    (w->len == 2 || memchr(" ;&|", w->text[2], 4)))
+			ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, w);
+	}
+}
+
 /* find START -exec words {} ; */
 void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count)
@@ -640,6 +656,7 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		if (!ab_found_file(c, start, &name, false, &value))
 			return;
 	}
+	check_itself(c, words, count);
 	if (all && ab_fill_words(c, use, words, count, "{}", &value, all))
 		ab_run_words(c, use, all, count);
 	if (AB_UNLIKELY(c->written_count) && all)
