@@ -60,6 +60,18 @@ static void put_program(struct ab_code *k, struct ab_args *a)
 	a->count += !a->count;
 }
 
+/* C#: Process.Start("git", "push origin"), whose second has all words. */
+static void run_arguments(struct ab_code *k, const struct ab_args *a)
+{
+	const struct ab_word blank = { .text = " ", .len = 1 };
+	struct ab_word all = a->words[0];
+
+	k->last = NULL; /* a text of somebody else */
+	ab_code_append(k, &all, &blank);
+	ab_code_append(k, &all, &a->words[1]);
+	ab_check_script(k->c, &all, true, NULL, 0, NULL);
+}
+
 static void run_words(struct ab_code *k, struct ab_args *a)
 {
 	bool is_text;
@@ -77,6 +89,9 @@ static void run_words(struct ab_code *k, struct ab_args *a)
 	k->has_lines |= is_text;
 	if (is_text || a->has_more)
 		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
+	if (AB_UNLIKELY(k->lang == AB_OTHER && a->count == 2) &&
+	    is_line(&a->words[1]))
+		run_arguments(k, a);
 	if (!is_text)
 		ab_code_note_started(k, a);
 	/* system("ls" if x else "make") */
