@@ -204,11 +204,18 @@ void ab_check_curl(struct ab_check *c, const struct ab_use *use,
 /* --- curl's own patterns -------------------------------------------------- */
 
 #define MAX_GLOBS 64 /* words that are made of one */
+#define MAX_VALUES 9 /* #1 to #9 */
+#define MAX_NUMBERS 16 /* of [1-9] each alone */
+#define MAX_NAME 4096
 
-/* A word that is made of another one: up to `from` no pattern is left. */
+/* A word that is made of another one: up to `from` no pattern is left. Where
+   the bytes are that were put in is what `-o '#1'` asks for. */
 struct glob {
 	struct ab_word word;
-	uint32_t from;
+	uint32_t from, count;
+	struct {
+		uint32_t at, len;
+	} values[MAX_VALUES];
 };
 
 /* The next {a,b} or [1-9] from `at` on: its first byte; the word's length:
@@ -222,7 +229,9 @@ static uint32_t next_glob(const struct ab_word *w, uint32_t at, uint32_t *end)
 		const char *hit;
 
 		at += w->text[at] == '\\';
-		if (!close)
+		/* http://[::1]/ */
+		if (!close || (close == ']' && at && w->text[at - 1] == '/' &&
+			       at + 1 < w->len && w->text[at + 1] == ':'))
 			continue;
 		hit = memchr(w->text + at, close, w->len - at);
 		if (!hit)
@@ -257,15 +266,55 @@ static bool put_glob(struct ab_check *c, const struct glob *g, uint32_t at,
 			.kind = AB_HOLE_PATTERN, .at = at, .len = n,
 			.span = w->span
 		};
+	*out = *g;
 	out->from = at + n;
+	if (out->count < MAX_VALUES) {
+		out->values[out->count].at = at;
+		out->values[out->count++].len = n;
+	}
 	out->word = (struct ab_word){ .text = all, .len = w->len + n - end + at,
 				      .holes = holes, .hole_count = count,
 				      .span = w->span };
 	return true;
 }
 
-/* The words that the first pattern stands for, behind *n; of numbers only that
-   they are some. False: there is no room. */
+/* [1-9]: few numbers each alone. False: it is no such range. */
+static bool expand_numbers(struct ab_check *c, const struct glob *g,
+			   uint32_t at, uint32_t end, struct glob *all,
+			   uint32_t *n)
+{
+	const char *s = g->word.text + at + 1;
+	uint32_t i = 0, ends[2] = { 0, 0 }, room = end - at - 2;
+	char text[4];
+
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t from = i;
+
+		for (; i < room && i - from < 3 && s[i] >= '0' && s[i] <= '9';)
+			ends[k] = ends[k] * 10 + (uint32_t)(s[i++] - '0');
+		/* 01 is another name than 1 */
+		if (i == from || (s[from] == '0' && i - from > 1) ||
+		    (k ? i != room : i == room || s[i++] != '-'))
+			return false;
+	}
+	if (ends[1] < ends[0] || ends[1] - ends[0] >= MAX_NUMBERS ||
+	    *n + MAX_NUMBERS > MAX_GLOBS)
+		return false;
+	for (uint32_t v = ends[0]; v <= ends[1]; v++) {
+		uint32_t len = 0;
+
+		for (uint32_t ten = 100; ten; ten /= 10) {
+			if (len || v >= ten || ten == 1)
+				text[len++] = (char)('0' + v / ten % 10);
+		}
+		if (!put_glob(c, g, at, end, text, len, false, &all[(*n)++]))
+			return false;
+	}
+	return true;
+}
+
+/* The words that the first pattern stands for, behind *n; of many numbers only
+   that they are some. False: there is no room. */
 static bool expand_glob(struct ab_check *c, const struct glob *g,
 			struct glob *all, uint32_t *n)
 {
@@ -282,8 +331,9 @@ static bool expand_glob(struct ab_check *c, const struct glob *g,
 		return true;
 	}
 	if (s[at] == '[')
-		return *n < MAX_GLOBS && put_glob(c, g, at, end, "[0-9]*", 6,
-						  true, &all[(*n)++]);
+		return expand_numbers(c, g, at, end, all, n) ||
+		       (*n < MAX_GLOBS && put_glob(c, g, at, end, "[0-9]*", 6,
+						  true, &all[(*n)++]));
 	for (uint32_t i = at + 1; i < end; i += m + 1) {
 		const char *comma = memchr(s + i, ',', end - 1 - i);
 
@@ -295,23 +345,104 @@ static bool expand_glob(struct ab_check *c, const struct glob *g,
 	return true;
 }
 
+/* Which value `#N` at the byte is; MAX_VALUES: none. */
+static uint32_t value_of(const struct ab_word *w, uint32_t at,
+			 const struct glob *g)
+{
+	uint32_t n = at + 1 < w->len && w->text[at] == '#'
+			     ? (uint32_t)(w->text[at + 1] - '1')
+			     : MAX_VALUES;
+
+	return n < g->count ? n : MAX_VALUES;
+}
+
+/* -o 'f#1': with what the address has in their place. */
+static void put_values(struct ab_check *c, struct ab_word *w,
+		       const struct glob *g)
+{
+	uint32_t len = 0, n = 0, count = 0;
+	struct ab_hole *holes;
+	char *text;
+
+	for (uint32_t i = 0; i < w->len; i++) {
+		uint32_t k = value_of(w, i, g);
+
+		count += k < MAX_VALUES;
+		len += k < MAX_VALUES ? g->values[k].len : 1;
+	}
+	if (AB_LIKELY(!count) || w->hole_count)
+		return;
+	text = len > MAX_NAME ? NULL : ab_check_alloc(c, len + 1);
+	holes = text ? ab_check_alloc(c, count * sizeof(*holes)) : NULL;
+	if (len > MAX_NAME)
+		ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, w);
+	if (!holes)
+		return;
+	count = 0;
+	for (uint32_t i = 0; i < w->len; i++) {
+		uint32_t k = value_of(w, i, g);
+
+		if (k == MAX_VALUES) {
+			text[n++] = w->text[i];
+			continue;
+		}
+		memcpy(text + n, g->word.text + g->values[k].at,
+		       g->values[k].len);
+		if (text[n] == '[')
+			holes[count++] = (struct ab_hole){
+				.kind = AB_HOLE_PATTERN, .at = n,
+				.len = g->values[k].len, .span = w->span
+			};
+		n += g->values[k].len;
+		i++;
+	}
+	*w = (struct ab_word){ .text = text, .len = n, .holes = holes,
+			       .hole_count = count, .span = w->span };
+}
+
 /* The command with that in place of its word i. */
 static void run_glob(struct ab_check *c, const struct ab_use *use, uint32_t i,
-		     const struct ab_word *w)
+		     const struct glob *g)
 {
 	struct ab_word *all = ab_check_alloc(c, use->count * sizeof(*all));
 
 	if (!all)
 		return;
 	memcpy(all, use->words, use->count * sizeof(*all));
-	all[i] = *w;
+	for (uint32_t k = 1; k < use->count; k++) {
+		if (k != i && memchr(all[k].text, '#', all[k].len))
+			put_values(c, &all[k], g);
+	}
+	all[i] = g->word;
 	c->is_globbed = true;
 	ab_run_words(c, use, all, use->count);
 	c->is_globbed = false;
 }
 
+/* -o '#1', -O: files are called as the address says. */
+static bool names_files(const struct ab_use *use)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+		const char *sign = memchr(w->text, '#', w->len);
+
+		if (!w->len)
+			continue;
+		if (sign && sign + 1 < w->text + w->len && sign[1] >= '1' &&
+		    sign[1] <= '9')
+			return true;
+		if (w->text[0] == '-' &&
+		    (w->text[1 % w->len] == '-'
+			     ? w->len > 12 &&
+				       !memcmp(w->text, "--remote-name", 13)
+			     : memchr(w->text, 'O', w->len) != NULL))
+			return true;
+	}
+	return false;
+}
+
 /* curl -T '{a,b}', file:///{a,b}: what is sent or read. Of other addresses
-   only their hosts count. */
+   only their hosts count, and what files are called by them. */
 void ab_check_globs(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_word *w)
 {
@@ -322,7 +453,7 @@ void ab_check_globs(struct ab_check *c, const struct ab_use *use,
 		       !memchr(w->text, '[', w->len)) ||
 		      w->hole_count || c->is_globbed))
 		return;
-	if (memmem(w->text, w->len, "://", 3) &&
+	if (memmem(w->text, w->len, "://", 3) && !names_files(use) &&
 	    (w->len < 5 || strncasecmp(w->text, "file:", 5) != 0))
 		return;
 	/* it may be what stands behind an option in a word */
@@ -335,10 +466,11 @@ void ab_check_globs(struct ab_check *c, const struct ab_use *use,
 		return;
 	all[0].word = use->words[own];
 	all[0].from = all[0].word.len - w->len;
+	all[0].count = 0;
 	for (uint32_t i = 0; i < n && !c->is_broken; i++) {
 		if (next_glob(&all[i].word, all[i].from, &end) ==
 		    all[i].word.len)
-			run_glob(c, use, own, &all[i].word);
+			run_glob(c, use, own, &all[i]);
 		else if (!expand_glob(c, &all[i], all, &n))
 			ab_check_known(c, AB_KNOWN_OPAQUE, AB_V_ASK, w);
 	}
