@@ -140,6 +140,9 @@ static bool reduce(struct arith *a)
 	if (a->value_count < 2)
 		return false;
 	a->value_count--;
+	/* an error, which ends the line */
+	if (AB_UNLIKELY((op == 10 || op == 11) && !top[0]))
+		a->run->has_ended = true;
 	return binary(op, top[-1], top[0], &top[-1]);
 }
 

@@ -66,6 +66,21 @@ static const struct value *from_environment(struct ab_shell_run *run,
 					    ab_run_unknown(run, NULL);
 }
 
+/* What nobody can assign in bash, whatever the text says of it. */
+static bool is_readonly(const struct ab_shell_assign *a)
+{
+	static const char *const names[] = { "UID", "EUID", "PPID", "BASHOPTS",
+					     "SHELLOPTS", "BASH_VERSINFO" };
+
+	if (AB_LIKELY(!memchr("UEPBS", *a->name, 5)))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		if (strlen(names[i]) == a->name_len &&
+		    !memcmp(names[i], a->name, a->name_len))
+			return true;
+	return false;
+}
+
 static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
 {
 	struct variable *v = ab_run_find(run, a->name, a->name_len);
@@ -74,6 +89,8 @@ static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
 
 	if (AB_UNLIKELY(v && v->flags & VARIABLE_NAMEREF))
 		v = ab_run_target(run, v, &name);
+	if (AB_UNLIKELY((v && v->flags & VARIABLE_READONLY) || is_readonly(a)))
+		run->has_ended = true;
 	old = !v || !v->when ? from_environment(run, a) :
 			       ab_run_value_of(run, v);
 	ab_run_assign(run, a->name, a->name_len,

@@ -321,6 +321,15 @@ static void find_value(struct expansion *e, const char *text, uint32_t len,
 	e->name = name_of(e->run, v, text, len);
 }
 
+/* The text gave it a value, whichever. */
+static bool is_set_here(const struct expansion *e)
+{
+	const struct variable *v =
+		ab_run_find(e->run, e->name, strlen(e->name));
+
+	return v && v->when;
+}
+
 /* ${!ref}: the variable that ref names. */
 static void follow(struct expansion *e)
 {
@@ -328,7 +337,11 @@ static void follow(struct expansion *e)
 	uint32_t i = 0;
 
 	if (!w || w->hole_count || w->len == 0) {
-		/* nobody knows which; of none bash says that it is an error */
+		/* nobody knows which; of none bash says that it is an error,
+		   which ends the line */
+		if (w ? !w->hole_count :
+			e->value->kind == VALUE_UNSET || !is_set_here(e))
+			e->run->has_ended = true;
 		e->is_given = true;
 		e->value = ab_run_unknown(e->run, e->value->origin);
 		e->word = NULL;

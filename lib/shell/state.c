@@ -256,7 +256,7 @@ static AB_COLD const struct value *fitting(struct ab_shell_run *run,
 }
 
 /* Some `readonly` named it; who assigns it then fails, if that was said of the
-   same variable and in this shell. */
+   same variable and in this shell, and nothing more of the line is done. */
 static AB_COLD const struct value *kept_or(struct ab_shell_run *run,
 					   const struct variable *v,
 					   const struct value *value)
@@ -282,7 +282,7 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		v = target_of(run, v);
 	if (!v)
 		return; /* the run ends with LIMIT */
-	if (AB_UNLIKELY(v->flags & VARIABLE_READONLY))
+	if (AB_UNLIKELY(v->flags & VARIABLE_READONLY || run->has_ended))
 		value = kept_or(run, v, value);
 	v->flags |= flags;
 	if (AB_UNLIKELY(v->flags & (VARIABLE_ATTRIBUTED | VARIABLE_LATER) ||

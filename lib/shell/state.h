@@ -296,6 +296,8 @@ struct ab_shell_run {
 	uint32_t later; /* texts at hand that run between any two commands */
 	bool sets_any;	/* one of those sets nobody knows what */
 	bool keeps_pwd; /* as a readonly variable: a cd moves and fails */
+	/* an error ended a line: what is assigned since then is, or is not */
+	bool has_ended;
 	bool is_at_move; /* the command that was told last is a cd or pushd */
 	bool has_acted;	 /* a program ran, or may have */
 	bool may_lack_functions; /* any of them may be undefined again */
