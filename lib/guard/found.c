@@ -551,3 +551,35 @@ bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use)
 	}
 	return letters > 1 && ab_found_is_inside(c, use);
 }
+
+bool ab_found_has_patterns(const struct ab_use *use)
+{
+	uint32_t i = 1;
+
+	if (!ab_word_equals(&use->words[0], "echo") &&
+	    !ab_word_equals(&use->words[0], "printf"))
+		return false;
+	while (i < use->count &&
+	       !(use->words[i].hole_count &&
+		 use->words[i].holes->kind == AB_HOLE_PATTERN))
+		i++;
+	return i < use->count;
+}
+
+uint32_t ab_found_patterns(struct ab_check *c, const struct ab_use *use,
+			   struct ab_word out[AB_MAX_STARTS])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (!w->hole_count || w->holes->kind != AB_HOLE_PATTERN ||
+		    !ab_found_is_special(c, w))
+			continue;
+		if (ab_found_is_full(c, use->words, n))
+			break;
+		out[n++] = *w;
+	}
+	return n;
+}

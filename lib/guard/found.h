@@ -54,6 +54,11 @@ bool ab_found_is_flat(const struct ab_use *use);
 /* `find packages -name dist`: below the project's own directories, by a name,
    and nothing but the names is printed. */
 bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use);
+/* echo or printf that prints what patterns take, and those of them that are
+   special. */
+bool ab_found_has_patterns(const struct ab_use *use);
+uint32_t ab_found_patterns(struct ab_check *c, const struct ab_use *use,
+			   struct ab_word out[AB_MAX_STARTS]);
 /* Its operands are in the worktree. */
 bool ab_found_are_inside(struct ab_check *c, const struct ab_use *use);
 /* Files of the worktree, and nothing but their names is printed. */

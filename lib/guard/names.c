@@ -403,6 +403,18 @@ static bool keeps_all(const struct ab_use *use)
 	return false;
 }
 
+/* What goes on behind a filter: of a list of processes their numbers, too, and
+   those that `grep -v` leaves are nearly all. */
+static uint32_t kept_by(const struct ab_use *use)
+{
+	if (keeps_all(use))
+		return AB_TAINT_TREE | AB_TAINT_EVERY;
+	return picks_word(use, 1) || picks_word(use, 2) ||
+			       (has_letter(use, 'v') &&
+				ab_word_equals(&use->words[0], "grep"))
+		       ? AB_TAINT_EVERY : 0;
+}
+
 /* What a filter lets through of the names that it reads. */
 static void pass_names(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_stream *in, struct ab_stream *out)
@@ -415,8 +427,8 @@ static void pass_names(struct ab_check *c, const struct ab_use *use,
 	uint32_t n = 0;
 	bool is_own;
 
-	if (AB_UNLIKELY(in->taint & AB_TAINT_TREE) && keeps_all(use))
-		c->out_taint |= AB_TAINT_TREE;
+	if (AB_UNLIKELY(in->taint & (AB_TAINT_TREE | AB_TAINT_EVERY)))
+		c->out_taint |= in->taint & kept_by(use);
 	if (AB_UNLIKELY(in->note && !were)) {
 		out->note = pass_note(use, in);
 		if (in->note == &ab_git_notes[AB_GIT_FILES])
@@ -679,42 +691,6 @@ static void print_listed(struct ab_check *c, const struct ab_use *use,
 		kept->inside = is_inside ? out : NULL;
 }
 
-
-/* `echo .en*`: names that are special, as ls would print them. */
-static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use,
-				   struct ab_stream *out)
-{
-	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
-	uint32_t n = 0;
-
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (!w->hole_count || w->holes->kind != AB_HOLE_PATTERN ||
-		    !ab_found_is_special(c, w))
-			continue;
-		if (ab_found_is_full(c, use->words, n))
-			break;
-		files[n++] = *w;
-	}
-	if (n)
-		ab_names_keep(c, out, files, n);
-}
-
-static bool prints_patterns(const struct ab_use *use)
-{
-	uint32_t i = 1;
-
-	if (!ab_word_equals(&use->words[0], "echo") &&
-	    !ab_word_equals(&use->words[0], "printf"))
-		return false;
-	while (i < use->count &&
-	       !(use->words[i].hole_count &&
-		 use->words[i].holes->kind == AB_HOLE_PATTERN))
-		i++;
-	return i < use->count;
-}
-
 /* What comes in: from a stream, or from a file that the last word names. */
 static void pass_in(struct ab_check *c, const struct ab_use *use,
 		    struct ab_stream *out)
@@ -749,6 +725,17 @@ static void tee_names(struct ab_check *c, const struct ab_use *use)
 			     ab_list_made(c, in), !ab_may_keep(use));
 }
 
+/* `echo .en*`: names that are special, as ls would print them. */
+static AB_COLD void print_patterns(struct ab_check *c, const struct ab_use *use,
+				   struct ab_stream *out)
+{
+	AB_UNINITIALIZED struct ab_word files[AB_MAX_STARTS];
+	uint32_t n = ab_found_patterns(c, use, files);
+
+	if (n)
+		ab_names_keep(c, out, files, n);
+}
+
 static void wrap_names(struct ab_check *c, const struct ab_use *use,
 		       struct ab_stream *out)
 {
@@ -770,7 +757,7 @@ static void wrap_names(struct ab_check *c, const struct ab_use *use,
 		out->note = &ab_git_notes[AB_GIT_TEMP];
 	else if (AB_UNLIKELY(lists_files(use, &files, &is_fd)))
 		print_listed(c, use, &files, is_fd, out);
-	else if (AB_UNLIKELY(prints_patterns(use)))
+	else if (AB_UNLIKELY(ab_found_has_patterns(use)))
 		print_patterns(c, use, out);
 }
 

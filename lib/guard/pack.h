@@ -47,6 +47,7 @@ enum ab_taint {
 	AB_TAINT_TREE = 1u << 13,   /* the names of all files, or all tracked */
 	AB_TAINT_SECRET = 1u << 14, /* a variable named like a secret */
 	AB_TAINT_ENDLESS = 1u << 15, /* it does not end by itself */
+	AB_TAINT_EVERY = 1u << 16,  /* with PROCESS: all there are */
 	/* of AB_STREAM_GOOD */
 	AB_TAINT_TEMP = 1u << 24,   /* the name of a new temporary file */
 	AB_TAINT_FOUND = 1u << 25,  /* with others: ab_names_are_own() */

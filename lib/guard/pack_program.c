@@ -24,6 +24,7 @@ static const struct {
 	{ "process", AB_TAINT_PROCESS }, { "data", AB_TAINT_DATA },
 	{ "quoted", AB_TAINT_QUOTED }, { "tree", AB_TAINT_TREE },
 	{ "secret", AB_TAINT_SECRET }, { "endless", AB_TAINT_ENDLESS },
+	{ "every", AB_TAINT_EVERY },
 };
 
 int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint)

@@ -623,7 +623,17 @@ static bool is_of_proc(const struct ab_stream *in)
 	return false;
 }
 
-/* for p in /proc/[0-9]*; ls /proc | xargs: numbers of whatever runs. */
+/* $(...) that stands in the command, or what xargs has put there. */
+static bool is_own(const struct ab_check *c, const struct ab_hole *h)
+{
+	return !h->name &&
+	       (!h->span.end ||
+		(c->command && h->span.begin >= c->command->span.begin &&
+		 h->span.end <= c->command->span.end));
+}
+
+/* for p in /proc/[0-9]*; ls /proc | xargs; $(ps -e -o pid=): numbers of what
+   runs, whatever it is. What a loop goes through it may choose among. */
 static bool is_proc_number(const struct ab_check *c, const struct ab_word *w)
 {
 	for (uint32_t i = 0; i < w->hole_count; i++) {
@@ -635,6 +645,7 @@ static bool is_proc_number(const struct ab_check *c, const struct ab_word *w)
 			v ? ab_shell_value(c->run, v) : NULL;
 
 		if ((value && is_proc(value)) || is_of_proc(h->origin) ||
+		    (ab_hole_taint(h) & AB_TAINT_EVERY && is_own(c, h)) ||
 		    (h->origin && c->command &&
 		     is_of_proc(c->command->place.in)))
 			return true;
