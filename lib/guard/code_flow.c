@@ -14,6 +14,7 @@
 
 #include "guard/code_flow.h"
 #include "guard/command.h"
+#include "guard/found.h"
 
 #include <string.h>
 
@@ -611,31 +612,67 @@ static bool is_removal(const struct ab_code *k, const struct ab_token *t,
 		ab_code_is_one_of(k, behind, owners, AB_ARRAY_LEN(owners)));
 }
 
-/* git ls-files | perl -ne 'chomp; unlink': what it reads are all files. */
-static AB_COLD void check_listed(struct ab_code *k)
+/* "rm -rf $x", rmtree(x) */
+static bool is_deep(const struct ab_code *k, const struct ab_token *t)
 {
-	struct ab_lexer x = k->x;
-	struct ab_token t, before = { 0 }, behind = { 0 };
-	struct ab_stream origin = { .taint = AB_TAINT_TREE,
-				    .span = k->text->span };
-	struct ab_hole hole = { .kind = AB_HOLE_BYTES, .origin = &origin,
+	static const char *const names[] = { "rmtree", "rm_rf", "rmSync",
+					     "removeSync" };
+
+	if (t->kind == AB_TOKEN_STRING)
+		return memmem(k->text->text + t->at, t->len, " -r", 3) != NULL;
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* rm of what it reads: of all files, or those that a command has told. */
+static AB_COLD void run_removal(struct ab_code *k, struct ab_stream *in,
+				bool is_deep)
+{
+	struct ab_stream tree = { .taint = AB_TAINT_TREE,
+				  .span = k->text->span };
+	struct ab_hole hole = { .kind = AB_HOLE_BYTES,
+				.origin = in ? in : &tree,
 				.span = k->text->span };
 	const struct ab_word words[] = {
 		{ .text = "rm", .len = 2, .span = k->text->span },
 		{ .text = "", .holes = &hole, .hole_count = 1,
 		  .span = k->text->span },
+		{ .text = "-r", .len = 2, .span = k->text->span },
 	};
+
+	if (in)
+		ab_check_found(k->c, words, is_deep ? 3 : 2);
+	else
+		ab_check_words(k->c, words, 2, 0, NULL, false);
+}
+
+/* git ls-files | perl -ne 'chomp; unlink', cd /etc && ls | ...: what it reads
+   are files, and it may take them away. */
+static AB_COLD void check_listed(struct ab_code *k, struct ab_stream *in)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t, before = { 0 }, behind = { 0 };
 
 	ab_lexer_rewind(&x);
 	x.len = k->text->len;
 	while (ab_lexer_next(&x, &t)) {
 		if (is_removal(k, &t, &before, &behind)) {
-			ab_check_words(k->c, words, 2, 0, NULL, false);
+			run_removal(k, in, is_deep(k, &t));
 			return;
 		}
 		behind = before;
 		before = t;
 	}
+}
+
+/* What it reads has told of names; or NULL. */
+static struct ab_stream *names_read(const struct ab_code *k)
+{
+	const struct ab_shell_command *m = k->c->command;
+
+	return m && k->use && k->use->has_stdin && ab_has_stdin(m) &&
+			       ab_names_noted(m->place.in) &&
+			       (has_lines(k) || ab_code_reads_input(k))
+		       ? m->place.in : NULL;
 }
 
 /* Its strings may be the names of what it reads. */
@@ -688,7 +725,9 @@ void ab_code_check_flow(struct ab_code *k)
 	if (AB_UNLIKELY(k->has_removed) && removes_trees(k))
 		check_removed(k);
 	if (AB_UNLIKELY(k->use && k->use->in_taint & AB_TAINT_TREE))
-		check_listed(k);
+		check_listed(k, NULL);
+	else if (AB_UNLIKELY(k->c->has_names) && names_read(k))
+		check_listed(k, names_read(k));
 	if (may_read(k) && may_upload(k))
 		check_uploaded(k);
 	if (may_read(k) && ab_code_has_keys(k))
