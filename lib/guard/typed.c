@@ -168,6 +168,7 @@ static void named_text(struct ab_check *c, const struct ab_word *name,
 	uint32_t n = 0, extra = name->len + 2;
 	size_t room = name->len + 2;
 	struct ab_word text = { .span = w->span };
+	bool is_begin = true;
 	char quote = 0, *s;
 
 	for (uint32_t i = 0; i < w->len; i++)
@@ -180,6 +181,14 @@ static void named_text(struct ab_check *c, const struct ab_word *name,
 	for (uint32_t i = 0; i < w->len; i++) {
 		char ch = w->text[i];
 
+		/* a remark of a file: a quote in it is none */
+		if (is_begin && ch == '#')
+			i += (uint32_t)ab_seek(w->text + i, w->len - i, '\n');
+		if (i == w->len)
+			break;
+		ch = w->text[i];
+		is_begin = !quote && (ch == '\n' ||
+				      (is_begin && memchr(" \t", ch, 2)));
 		if (ch == '\\' && quote != '\'' && i + 1 < w->len) {
 			s[n++] = ch;
 			s[n++] = w->text[++i];
