@@ -495,6 +495,9 @@ bool ab_code_glob(struct ab_code *k, struct ab_word *w, bool is_deep);
 /* The calls of ab_code_judge() that run something; is_known: the first word is
    one that is known as a whole. */
 void ab_code_judge_shell(struct ab_code *k, struct ab_args *a, bool is_known);
+/* A line that is a shell and its options, "/bin/bash -x": it runs what it is
+   given on its stdin. */
+bool ab_code_is_shell(const struct ab_code *k, const struct ab_word *w);
 void ab_code_judge_code(struct ab_code *k, struct ab_args *a, bool is_known);
 void ab_code_judge_pipe(struct ab_code *k, struct ab_args *a);
 /* repo.git.cherry_pick("x"): the name of the call is a word. */

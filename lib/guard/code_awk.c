@@ -294,25 +294,11 @@ static void read_command(struct ab_code *k, struct ab_lexer x, uint32_t end,
 	}
 }
 
-/* True: it is a shell, `print | "sh"`, "/bin/bash -x", and runs what it is
-   given. */
+/* True: it is a shell, `print | "sh"`, and runs what it is given. */
 static bool run(struct ab_code *k, const struct ab_word *w)
 {
-	struct ab_word name = *w;
-	const struct ab_program *p;
-	uint32_t base;
-
-	while (name.len && memchr(" \t", *name.text, 2)) {
-		name.text++;
-		name.len--;
-	}
-	name.len = (uint32_t)ab_seek(name.text, name.len, ' ');
-	base = ab_name_base(&name);
-	p = ab_pack_program(k->c->pack, name.text + base, name.len - base);
-	if (name.len < w->len && memmem(w->text, w->len, " -c", 3))
-		p = NULL;
 	ab_check_script(k->c, w, true, NULL, 0, NULL);
-	if (!p || !ab_has_role(p, AB_ROLE_STDIN_SHELL))
+	if (!ab_code_is_shell(k, w))
 		return false;
 	ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE, w);
 	return true;

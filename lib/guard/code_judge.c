@@ -66,6 +66,9 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 		if (a->count > 2) {
 			ab_check_words(k->c, &a->words[1], a->count - 1, 0,
 				       NULL, false);
+			if (is_to && ab_code_is_shell(k, &a->words[1]))
+				ab_check_flow(k->c, k->use, AB_SINK_SHELL,
+					      AB_TAINT_DECODE, &a->words[1]);
 			return true;
 		}
 		w = a->words[1];
@@ -85,10 +88,7 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 	    (rest.len || rest.hole_count)) {
 		ab_check_script(k->c, &rest, true, NULL, 0, NULL);
 		/* what is printed into a shell is not seen */
-		const struct ab_program *p = ab_pack_program(
-			k->c->pack, rest.text, rest.len);
-
-		if (is_to && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
+		if (is_to && ab_code_is_shell(k, &rest))
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_DECODE, &rest);
 	}

@@ -60,6 +60,23 @@ static void put_program(struct ab_code *k, struct ab_args *a)
 	a->count += !a->count;
 }
 
+bool ab_code_is_shell(const struct ab_code *k, const struct ab_word *w)
+{
+	struct ab_word name = *w;
+	const struct ab_program *p;
+	uint32_t base;
+
+	while (name.len && memchr(" \t", *name.text, 2)) {
+		name.text++;
+		name.len--;
+	}
+	name.len = (uint32_t)ab_seek(name.text, name.len, ' ');
+	base = ab_name_base(&name);
+	p = ab_pack_program(k->c->pack, name.text + base, name.len - base);
+	return p && ab_has_role(p, AB_ROLE_STDIN_SHELL) &&
+	       !(name.len < w->len && memmem(w->text, w->len, " -c", 3));
+}
+
 /* C#: Process.Start("git", "push origin"), whose second has all words. */
 static void run_arguments(struct ab_code *k, const struct ab_args *a)
 {
