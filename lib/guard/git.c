@@ -346,13 +346,25 @@ static void judge_half_command(struct ab_git_walk *walk, size_t word)
 	ab_git_found_word(walk, act, word);
 }
 
+/* One that somebody installed. Helpers are told apart by their names: those of
+   gitcredentials(7) print secrets, those of gitremote-helpers(7) fetch and
+   push. */
+static enum ab_git_act installed_act(const char *name, size_t len)
+{
+	if (len > 11 && memcmp(name, "credential-", 11) == 0)
+		return GIT_CREDENTIAL;
+	if (len > 7 && memcmp(name, "remote-", 7) == 0)
+		return GIT_REMOTE;
+	return GIT_UNKNOWN_COMMAND;
+}
+
 static void judge_command(struct ab_git_walk *walk, size_t word,
 			  const char *name, size_t len)
 {
 	const struct ab_git_command *c = ab_git_command_find(name, len);
 
 	if (!c) {
-		ab_git_found_word(walk, GIT_UNKNOWN_COMMAND, word);
+		ab_git_found_word(walk, installed_act(name, len), word);
 		return;
 	}
 	walk->command = c;

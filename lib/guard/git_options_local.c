@@ -250,6 +250,18 @@ SET(gc)
 	N("quiet"),
 END(gc)
 
+SET(packs)
+	V("batch-size"), N("bitmap"), V("object-dir"), V("preferred-pack"),
+	N("progress"), V("refs-snapshot"), N("stdin-packs"),
+END(packs)
+
+SET(subtree)
+	V("-P"), G("-S"), V("-b"), N("-d"), V("-m"), N("-q"), V("annotate"),
+	V("branch"), N("debug"), G("gpg-sign"), N("ignore-joins"),
+	V("message"), V("onto"), V("prefix"), N("quiet"), N("rejoin"),
+	N("squash"),
+END(subtree)
+
 SET(repack)
 	X("-A", NONE, OK, ANY, FLAG_UNPACK), N("-F"),
 	X("-a", NONE, OK, ANY, FLAG_UNPACK), N("-b"),

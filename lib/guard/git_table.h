@@ -252,7 +252,7 @@ const struct ab_git_command *ab_git_commands(size_t *count);
 	X(symbolic_ref) X(sparse) X(worktree_list) X(add) X(apply)             \
 	X(branch) X(clean) X(commit) X(config) X(hash_object) X(index)         \
 	X(mk) X(move) X(remove) X(reset) X(restore) X(tag) X(gc) X(repack)     \
-	X(init) X(export) X(revert) X(notes_edit)
+	X(init) X(export) X(revert) X(notes_edit) X(packs) X(subtree)
 #define AB_GIT_DECLARE_SET(name)                                               \
 	extern const struct ab_git_set ab_git_set_##name;
 AB_GIT_SETS_ALL(AB_GIT_DECLARE_SET)
