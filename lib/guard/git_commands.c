@@ -226,7 +226,7 @@ static const struct ab_git_command commands[] = {
 	VERBS("maintenance", HOUSEKEEPING, ANY, LENIENT, CONFIG, NULL),
 	FLAT("maintenance is-needed", HOUSEKEEPING),
 	FLAT("maintenance register", CONFIG),
-	FLAT("maintenance run", HOUSEKEEPING),
+	RULE("maintenance run", HOUSEKEEPING, ANY, LENIENT, O(maintenance)),
 	FLAT("maintenance start", CONFIG),
 	FLAT("maintenance stop", CONFIG),
 	FLAT("maintenance unregister", CONFIG),

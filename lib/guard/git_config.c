@@ -18,6 +18,7 @@ enum inert {
 	INERT_EDITOR,
 	INERT_EMPTY,
 	INERT_PRETTY,
+	INERT_SORT,
 	INERT_IDENTITY,
 	INERT_HOOKS
 };
@@ -37,7 +38,7 @@ static const struct {
 	{"blame.date", INERT_ANY},
 	{"blame.showemail", INERT_ANY},
 	{"blame.showroot", INERT_ANY},
-	{"branch.sort", INERT_ANY},
+	{"branch.sort", INERT_SORT},
 	{"color.", INERT_ANY},
 	{"column.", INERT_ANY},
 	{"commit.cleanup", INERT_ANY},
@@ -117,7 +118,7 @@ static const struct {
 	{"sequence.editor", INERT_EDITOR},
 	{"status.", INERT_ANY},
 	{"tag.gpgsign", INERT_OFF},
-	{"tag.sort", INERT_ANY},
+	{"tag.sort", INERT_SORT},
 	{"user.email", INERT_IDENTITY},
 	{"user.name", INERT_IDENTITY},
 	{"versionsort.", INERT_ANY},
@@ -285,6 +286,9 @@ static enum ab_git_act key_act(enum inert inert, const char *value, size_t len,
 		return len ? GIT_KEY : GIT_OK;
 	case INERT_PRETTY:
 		return is_pretty(value, len) ? GIT_OK : GIT_SIGNATURE;
+	case INERT_SORT:
+		return memmem(value, len, "signature", 9) ? GIT_SIGNATURE
+							  : GIT_OK;
 	case INERT_HOOKS:
 		return ab_git_is_fold(value, len, "/dev/null") ? GIT_KEY_HOOKS
 							       : GIT_KEY;

@@ -94,6 +94,35 @@ static bool has_signature_atom(const char *text, size_t len)
 	return false;
 }
 
+/* A key of for-each-ref: "-signature:grade", "*signature". */
+static bool sorts_by_signature(const char *text, size_t len)
+{
+	return memmem(text, len, "signature", 9) != NULL;
+}
+
+/* HEAD:.env: the path behind the last colon. */
+static void tell_object(const struct ab_git_walk *walk, size_t word,
+			size_t begin)
+{
+	const struct ab_word *w = &walk->words[word];
+	size_t at = w->len;
+
+	while (at > begin && w->text[at - 1] != ':')
+		at--;
+	if (at > begin)
+		tell_read(walk, word, at);
+}
+
+static void judge_task(struct ab_git_walk *walk, size_t word, size_t begin)
+{
+	static const char prefetch[] = "prefetch";
+	const struct ab_word *w = &walk->words[word];
+	size_t n = sizeof(prefetch) - 1;
+
+	if (w->len - begin == n && memcmp(w->text + begin, prefetch, n) == 0)
+		ab_git_found(walk, GIT_REMOTE, word, begin, w->len);
+}
+
 static bool is_archive_format(const struct ab_word *w, size_t begin)
 {
 	static const char *const known[] = {"tar", "zip", "tgz", "tar.gz"};
@@ -158,6 +187,17 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 		if (ab_git_unsure_from(w, begin) <= w->len ||
 		    has_signature_atom(text, w->len - begin))
 			ab_git_found(walk, GIT_SIGNATURE, word, begin, w->len);
+		break;
+	case VALUE_SORT:
+		if (ab_git_unsure_from(w, begin) <= w->len ||
+		    sorts_by_signature(text, w->len - begin))
+			ab_git_found(walk, GIT_SIGNATURE, word, begin, w->len);
+		break;
+	case VALUE_TASK:
+		judge_task(walk, word, begin);
+		break;
+	case VALUE_OBJECT:
+		tell_object(walk, word, begin);
 		break;
 	case VALUE_ARCHIVE:
 		if (!is_archive_format(w, begin))

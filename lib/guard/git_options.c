@@ -100,5 +100,5 @@ SET(ref_filter)
 	V("exclude"), X("format", NEED, OK, REF_FORMAT, 0), N("ignore-case"),
 	N("include-root-refs"), V("merged"), V("no-contains"), V("no-merged"),
 	N("omit-empty"), N("perl"), V("points-at"), N("python"), N("shell"),
-	V("sort"), V("start-after"), N("stdin"), N("tcl"),
+	X("sort", NEED, OK, SORT, 0), V("start-after"), N("stdin"), N("tcl"),
 END(ref_filter)

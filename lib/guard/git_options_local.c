@@ -62,7 +62,8 @@ SET(branch)
 	X("recurse-submodules", NONE, BRANCH, ANY, 0), N("remotes"),
 	X("set-upstream", NONE, BRANCH, ANY, 0),
 	X("set-upstream-to", NEED, BRANCH, ANY, 0),
-	X("show-current", NONE, OK, ANY, FLAG_LIST), V("sort"),
+	X("show-current", NONE, OK, ANY, FLAG_LIST),
+	X("sort", NEED, OK, SORT, 0),
 	X("track", GLUE, BRANCH, ANY, 0),
 	X("unset-upstream", NONE, BRANCH, ANY, 0), N("verbose"),
 	X("with", NEED, OK, ANY, FLAG_LIST),
@@ -103,7 +104,8 @@ END(commit)
 SET(config)
 	X("-e", NONE, CONFIG, ANY, 0), X("-f", NEED, OK, READ, 0),
 	X("-l", NONE, CONFIG_LIST, ANY, FLAG_READ), V("-t"), N("-z"),
-	X("add", NONE, OK, ANY, FLAG_WRITE), N("all"), N("append"), V("blob"),
+	X("add", NONE, OK, ANY, FLAG_WRITE), N("all"), N("append"),
+	X("blob", NEED, OK, OBJECT, 0),
 	N("bool"), N("bool-or-int"), N("bool-or-str"), N("color"), V("comment"),
 	V("default"), X("edit", NONE, CONFIG, ANY, 0), N("expiry-date"),
 	X("file", NEED, OK, READ, 0), N("fixed-value"),
@@ -229,7 +231,8 @@ SET(tag)
 	X("no-contains", NEED, OK, ANY, FLAG_LIST),
 	X("no-merged", NEED, OK, ANY, FLAG_LIST), N("no-sign"), N("omit-empty"),
 	X("points-at", NEED, OK, ANY, FLAG_LIST),
-	X("sign", NONE, SIGNATURE, ANY, 0), V("sort"), V("trailer"),
+	X("sign", NONE, SIGNATURE, ANY, 0), X("sort", NEED, OK, SORT, 0),
+	V("trailer"),
 	X("verify", NONE, SIGNATURE, ANY, 0),
 	X("with", NEED, OK, ANY, FLAG_LIST),
 	X("without", NEED, OK, ANY, FLAG_LIST),
@@ -249,6 +252,11 @@ SET(gc)
 	V("max-cruft-size"), N("no-prune"), X("prune", GLUE, PRUNE, ANY, 0),
 	N("quiet"),
 END(gc)
+
+SET(maintenance)
+	N("auto"), N("detach"), N("quiet"), V("schedule"),
+	X("task", NEED, OK, TASK, 0),
+END(maintenance)
 
 SET(packs)
 	V("batch-size"), N("bitmap"), V("object-dir"), V("preferred-pack"),

@@ -101,7 +101,7 @@ END(fmt_merge_msg)
 SET(format_patch)
 	N("-N"), N("-k"), N("-n"), X("-o", NEED, OK, WRITE, 0), N("-p"),
 	N("-q"), N("-s"), V("-v"), V("add-header"), N("always"), G("attach"),
-	V("base"), V("cc"), V("commit-list-format"),
+	V("base"), V("cc"), X("commit-list-format", NEED, OK, PRETTY, 0),
 	V("cover-from-description"), N("cover-letter"), V("creation-factor"),
 	X("description-file", NEED, OK, READ_ASK, 0), N("encode-email-headers"),
 	V("filename-max-length"), N("force-in-body-from"), G("from"),

@@ -136,6 +136,9 @@ enum ab_git_value {
 	VALUE_BELOW,	/* a directory put in front of other paths */
 	VALUE_PRETTY,	/* %G? and the like run a program */
 	VALUE_REF_FORMAT,
+	VALUE_SORT,	/* by what the signature program says, too */
+	VALUE_TASK,	/* of maintenance: one fetches */
+	VALUE_OBJECT,	/* REV:PATH whose contents get out */
 	VALUE_ARCHIVE   /* a format: others are commands */
 };
 
@@ -252,7 +255,8 @@ const struct ab_git_command *ab_git_commands(size_t *count);
 	X(symbolic_ref) X(sparse) X(worktree_list) X(add) X(apply)             \
 	X(branch) X(clean) X(commit) X(config) X(hash_object) X(index)         \
 	X(mk) X(move) X(remove) X(reset) X(restore) X(tag) X(gc) X(repack)     \
-	X(init) X(export) X(revert) X(notes_edit) X(packs) X(subtree)
+	X(init) X(export) X(revert) X(notes_edit) X(packs) X(subtree)    \
+	X(maintenance)
 #define AB_GIT_DECLARE_SET(name)                                               \
 	extern const struct ab_git_set ab_git_set_##name;
 AB_GIT_SETS_ALL(AB_GIT_DECLARE_SET)
