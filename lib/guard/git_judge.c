@@ -40,6 +40,21 @@ static void judge_write(struct ab_git_walk *walk, bool asks, size_t word,
 	ab_git_found(walk, act, word, begin, w->len);
 }
 
+/* What is asked about anyway: only where it goes is judged, and a directory
+   for temporary files is as good as the worktree. */
+static void judge_overwritten(struct ab_git_walk *walk, size_t word,
+			      size_t begin)
+{
+	const struct ab_git_context *c = walk->context;
+	const struct ab_word *w = &walk->words[word];
+	struct ab_git_place place = ab_git_place_of(walk, w, begin);
+
+	if (c->write)
+		c->write(c->user, w, begin);
+	if (place.where == WHERE_OUTSIDE || place.is_git_dir)
+		ab_git_found(walk, GIT_WRITES_OUT, word, begin, w->len);
+}
+
 static void tell_read(const struct ab_git_walk *walk, size_t word,
 		      size_t begin)
 {
@@ -162,6 +177,9 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 		break;
 	case VALUE_WRITE_ASK:
 		judge_write(walk, true, word, begin);
+		break;
+	case VALUE_OVERWRITE:
+		judge_overwritten(walk, word, begin);
 		break;
 	case VALUE_SUFFIX:
 		/* "/../x": a directory of the first name may be there */
@@ -298,6 +316,9 @@ void ab_git_judge_operand(struct ab_git_walk *walk, size_t word)
 		where = ab_git_place_of(walk, w, 0).where;
 		if (where == WHERE_OUTSIDE)
 			ab_git_found_word(walk, GIT_READS, word);
+		break;
+	case OPERANDS_OVERWRITE:
+		judge_overwritten(walk, word, 0);
 		break;
 	case OPERANDS_REMOVE:
 		judge_removed(walk, word);
@@ -438,6 +459,10 @@ void ab_git_judge_end(struct ab_git_walk *walk)
 	unsigned f = walk->flags;
 
 	switch ((enum ab_git_operands)walk->command->operands) {
+	case OPERANDS_READ_ASK:
+		if (walk->operands && (f & FLAG_WRITE) && !(f & FLAG_DRY))
+			judge_overwritten(walk, walk->first, 0);
+		break;
 	case OPERANDS_REMOVE:
 		judge_remove(walk);
 		break;
@@ -491,7 +516,7 @@ void ab_git_judge_end(struct ab_git_walk *walk)
 	case OPERANDS_ANY:
 	case OPERANDS_NONE:
 	case OPERANDS_INSIDE:
-	case OPERANDS_READ_ASK:
+	case OPERANDS_OVERWRITE:
 	case OPERANDS_HASH:
 	case OPERANDS_SYMBOLIC_REF:
 	case OPERANDS_WRITE_FIRST:

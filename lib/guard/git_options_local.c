@@ -258,6 +258,32 @@ SET(maintenance)
 	X("task", NEED, OK, TASK, 0),
 END(maintenance)
 
+SET(report)
+	X("-o", NEED, OK, OVERWRITE, 0), X("-s", NEED, OK, SUFFIX, 0),
+	G("diagnose"), V("mode"), X("output-directory", NEED, OK, OVERWRITE, 0),
+	X("suffix", NEED, OK, SUFFIX, 0),
+END(report)
+
+SET(mailsplit)
+	N("-b"), V("-d"), V("-f"), X("-o", NEED, OK, OVERWRITE, 0),
+	N("keep-cr"), N("mboxrd"),
+END(mailsplit)
+
+SET(merge_file)
+	V("-L"), X("-p", NONE, OK, ANY, FLAG_DRY), N("-q"),
+	V("diff-algorithm"), N("diff3"), V("marker-size"),
+	X("object-id", NONE, OK, ANY, FLAG_DRY), N("ours"), N("quiet"),
+	X("stdout", NONE, OK, ANY, FLAG_DRY), N("theirs"), N("union"),
+	N("zdiff3"),
+END(merge_file)
+
+SET(index_pack)
+	X("-o", NEED, OK, OVERWRITE, 0), N("-v"), N("check-self-contained"),
+	N("fix-thin"), G("fsck-objects"), G("keep"), V("max-input-size"),
+	V("object-format"), G("promisor"), N("rev-index"), N("stdin"),
+	G("strict"), V("threads"), N("verify"),
+END(index_pack)
+
 SET(packs)
 	V("batch-size"), N("bitmap"), V("object-dir"), V("preferred-pack"),
 	N("progress"), V("refs-snapshot"), N("stdin-packs"),

@@ -277,7 +277,7 @@ END(submodule)
 
 SET(trailers)
 	N("divider"), V("if-exists"), V("if-missing"),
-	X("in-place", NONE, OVERWRITE, ANY, 0), N("no-divider"),
+	X("in-place", NONE, OVERWRITE, ANY, FLAG_WRITE), N("no-divider"),
 	N("only-input"), N("only-trailers"), N("parse"), V("trailer"),
 	N("trim-empty"), N("unfold"), V("where"),
 END(trailers)

@@ -132,6 +132,7 @@ enum ab_git_value {
 	VALUE_PATTERNS, /* like READ_ASK, and nothing of it is ever printed */
 	VALUE_WRITE,	/* a file or directory that is written */
 	VALUE_WRITE_ASK,/* the same, asked about also inside */
+	VALUE_OVERWRITE,/* by a command that is asked about anyway */
 	VALUE_SUFFIX,	/* the end of the name of a file that is written */
 	VALUE_BELOW,	/* a directory put in front of other paths */
 	VALUE_PRETTY,	/* %G? and the like run a program */
@@ -155,7 +156,8 @@ enum ab_git_flag {
 				 * reset -p: no operand moves HEAD */
 	FLAG_READ = 1 << 7,	/* config: a form that reads; cat-file: one
 				 * that no other option can change */
-	FLAG_WRITE = 1 << 8,	/* config: a form that writes */
+	FLAG_WRITE = 1 << 8,	/* config: a form that writes; others: the
+				 * first file is overwritten */
 	FLAG_REGEXP = 1 << 9,	/* config: keys by pattern */
 	FLAG_SOFT = 1 << 10,	/* reset: a mode other than paths */
 	FLAG_REVERSE = 1 << 11, /* apply -R */
@@ -187,6 +189,7 @@ enum ab_git_operands {
 	OPERANDS_NONE,	   /* any is asked about */
 	OPERANDS_INSIDE,   /* pathspecs */
 	OPERANDS_READ_ASK, /* files that are read */
+	OPERANDS_OVERWRITE, /* files that are written */
 	OPERANDS_REMOVE,
 	OPERANDS_MOVE,
 	OPERANDS_APPLY,
@@ -256,7 +259,7 @@ const struct ab_git_command *ab_git_commands(size_t *count);
 	X(branch) X(clean) X(commit) X(config) X(hash_object) X(index)         \
 	X(mk) X(move) X(remove) X(reset) X(restore) X(tag) X(gc) X(repack)     \
 	X(init) X(export) X(revert) X(notes_edit) X(packs) X(subtree)    \
-	X(maintenance)
+	X(maintenance) X(report) X(mailsplit) X(merge_file) X(index_pack)
 #define AB_GIT_DECLARE_SET(name)                                               \
 	extern const struct ab_git_set ab_git_set_##name;
 AB_GIT_SETS_ALL(AB_GIT_DECLARE_SET)
