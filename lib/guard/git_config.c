@@ -240,7 +240,7 @@ static bool is_pager(const char *text, size_t len)
 {
 	static const char *const pagers[] = {"cat", "less", "", NULL};
 
-	return is_one_of(text, len, pagers);
+	return is_one_of(text, len, pagers) || ab_git_is_less_pager(text, len);
 }
 
 /* "%G?" runs the signature program, and a name of one's own may hold it. */

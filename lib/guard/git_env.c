@@ -127,12 +127,33 @@ static bool is_one_of(const struct ab_word *w, const char *const *list)
 	return false;
 }
 
+/* Letters that change how less shows; +, k, o, O, p, P, t and T take more. */
+static bool are_less_letters(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!text[i] || !strchr("-FRXSKMNIQGEeismqgrc ", text[i]))
+			return false;
+	return true;
+}
+
+static bool is_less(const struct ab_word *w)
+{
+	return !w->hole_count && are_less_letters(w->text, w->len);
+}
+
+bool ab_git_is_less_pager(const char *text, size_t len)
+{
+	return len > 5 && memcmp(text, "less ", 5) == 0 &&
+	       are_less_letters(text + 5, len - 5);
+}
+
 static bool is_pager(const struct ab_word *w)
 {
 	static const char *const list[] = {"", "cat", "less", "more",
 					   "/bin/cat", "/usr/bin/cat", NULL};
 
-	return is_one_of(w, list);
+	return is_one_of(w, list) ||
+	       (!w->hole_count && ab_git_is_less_pager(w->text, w->len));
 }
 
 static bool is_editor(const struct ab_word *w)
@@ -166,15 +187,6 @@ static bool is_switch(const struct ab_word *w)
 					   "false", "", NULL};
 
 	return is_one_of(w, list);
-}
-
-/* Letters that change how less shows; +, k, o, O, p, P, t and T take more. */
-static bool is_less(const struct ab_word *w)
-{
-	for (uint32_t i = 0; i < w->len; i++)
-		if (!w->text[i] || !strchr("-FRXSKMNIQGEeismqgrc ", w->text[i]))
-			return false;
-	return !w->hole_count;
 }
 
 static bool is_diff_options(const struct ab_word *w)

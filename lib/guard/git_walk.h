@@ -89,6 +89,8 @@ void ab_git_judge_config(struct ab_git_walk *walk);
 
 /* git_env.c */
 void ab_git_judge_env(struct ab_git_walk *walk);
+/* "less -FRX": a pager and letters that change how it shows. */
+bool ab_git_is_less_pager(const char *text, size_t len);
 
 /* git_word.c */
 bool ab_git_is(const struct ab_word *word, const char *text);
