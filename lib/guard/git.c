@@ -56,6 +56,23 @@ static const struct {
 	{"auth", "git-credential", GIT_CREDENTIAL},
 };
 
+/* What gh and glab have of their own; another word is an alias or a program
+   that somebody installed. */
+static const char *const gh_nouns[] = {
+	"a11y", "accessibility", "actions", "agent-task", "alias", "api",
+	"attestation", "auth", "browse", "cache", "changelog", "check-update",
+	"ci", "cluster", "co", "codespace", "completion", "config", "copilot",
+	"cs", "deploy-key", "duo", "environment", "exit-codes", "ext",
+	"extension", "extensions", "formatting", "gist", "gpg-key", "help",
+	"incident", "issue", "iteration", "job", "label", "licenses", "mcp",
+	"milestone", "mintty", "mr", "opentofu", "org", "pipe", "pipeline",
+	"pr", "preview", "project", "reference", "release", "repo", "rs",
+	"ruleset", "run", "runner", "runner-controller", "sched", "schedule",
+	"search", "secret", "securefile", "skill", "skills", "snippet",
+	"ssh-key", "stack", "status", "terraform", "tf", "token", "user",
+	"var", "variable", "version", "work-items", "workflow",
+};
+
 /* hub has these besides the commands of git: they change a remote. */
 static const char *const hub_verbs[] = {
 	"sync", "fork", "create", "delete", "pull-request", "pr", "release",
@@ -426,6 +443,8 @@ static bool may_be(const struct ab_git_walk *walk, size_t word,
 /* gh and glab do much that is not git's: only what runs git is judged. */
 static void judge_gh(struct ab_git_walk *walk)
 {
+	static const char *const printing[] = {"--help", "-h", "--version",
+					       "version"};
 	size_t noun = next_noun(walk, 1);
 	size_t verb = next_noun(walk, noun + 1);
 
@@ -441,6 +460,11 @@ static void judge_gh(struct ab_git_walk *walk)
 		ab_git_found_word(walk, is_sure ? passes[i].act : GIT_DYNAMIC,
 				  at);
 	}
+	if (noun < walk->count && !walk->words[noun].hole_count &&
+	    !is_listed(&walk->words[noun], gh_nouns, COUNT(gh_nouns)) &&
+	    !(noun + 2 == walk->count &&
+	      is_listed(&walk->words[noun + 1], printing, COUNT(printing))))
+		ab_git_found_word(walk, GIT_UNKNOWN_COMMAND, noun);
 }
 
 static void judge_jj(struct ab_git_walk *walk)
