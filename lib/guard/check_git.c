@@ -259,6 +259,8 @@ static bool judge_git(struct ab_check *c, const struct ab_word *words,
 		return false;
 	if (AB_UNLIKELY(have_holes(words, count)))
 		g.has_ifs = c->run && ab_shell_get(c->run, "IFS", 3, NULL);
+	if (AB_UNLIKELY(c->command && c->command->redir_count))
+		g.out = ab_stdout_file(c->command);
 	g.read = on_read;
 	g.write = on_write;
 	g.user = c;

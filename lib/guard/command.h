@@ -428,6 +428,8 @@ ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 /* What it reads comes from place.in, and what it prints goes to place.out. */
 bool ab_has_stdin(const struct ab_shell_command *m);
 bool ab_has_stdout(const struct ab_shell_command *m);
+/* The file that it makes anew of what it prints; or NULL. */
+const struct ab_word *ab_stdout_file(const struct ab_shell_command *m);
 /* What the command leaves in that file. */
 void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_shell_redir *out,

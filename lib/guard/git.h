@@ -70,6 +70,7 @@ struct ab_git_context {
 	size_t temp_count;
 	const struct ab_git_assign *env;
 	size_t env_count;
+	const struct ab_word *out; /* the file that it prints into; or NULL */
 	/* word->text[begin..] names a file of which git shows or keeps what
 	 * is in it; or NULL */
 	void (*read)(void *user, const struct ab_word *word, size_t begin);

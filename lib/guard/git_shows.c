@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "base/attr.h"
+
 /* "-L1,5:path" */
 static bool has_range(const struct ab_word *w)
 {
@@ -51,6 +53,50 @@ static bool shows(const struct ab_git_walk *walk)
 	return f == COMMAND_SHOWS && !(walk->flags & FLAG_BRIEF);
 }
 
+/* The same variable, or bytes of the same stream. */
+static bool are_alike(const struct ab_hole *x, const struct ab_hole *y)
+{
+	return x->name && y->name ? strcmp(x->name, y->name) == 0
+				  : x->origin && x->origin == y->origin;
+}
+
+static bool have_same_holes(const struct ab_word *a, size_t begin,
+			    const struct ab_word *b)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < a->hole_count; i++) {
+		const struct ab_hole *x = &a->holes[i], *y;
+
+		if (x->at < begin)
+			continue;
+		if (n == b->hole_count)
+			return false;
+		y = &b->holes[n++];
+		if (x->at - begin != y->at || !are_alike(x, y))
+			return false;
+	}
+	return n == b->hole_count;
+}
+
+/* `git show HEAD:f >f`, by their text alone. */
+static bool is_put_back(const struct ab_word *w, size_t begin,
+			const struct ab_word *out)
+{
+	size_t at = 0;
+
+	while (w->len > begin + 2 && !memcmp(w->text + begin, "./", 2))
+		begin += 2;
+	while (out->len > at + 2 && !memcmp(out->text + at, "./", 2))
+		at += 2;
+	if (w->len - begin != out->len - at)
+		return false;
+	return (at == out->len ||
+		!memcmp(w->text + begin, out->text + at, out->len - at)) &&
+	       (at ? !w->hole_count && !out->hole_count
+		   : have_same_holes(w, begin, out));
+}
+
 void ab_git_judge_shown(struct ab_git_walk *walk)
 {
 	const struct ab_git_context *c = walk->context;
@@ -62,5 +108,9 @@ void ab_git_judge_shown(struct ab_git_walk *walk)
 
 		if (begin < walk->words[i].len)
 			c->read(c->user, &walk->words[i], begin);
+		if (AB_UNLIKELY(c->out) && begin &&
+		    begin <= walk->words[i].len &&
+		    is_put_back(&walk->words[i], begin, c->out))
+			ab_git_found_word(walk, GIT_PUT_BACK, i);
 	}
 }

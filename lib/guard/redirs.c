@@ -162,6 +162,17 @@ bool ab_has_stdout(const struct ab_shell_command *m)
 	return true;
 }
 
+const struct ab_word *ab_stdout_file(const struct ab_shell_command *m)
+{
+	for (uint32_t i = m->redir_count; i-- > 0;) {
+		const struct ab_shell_redir *r = &m->redirs[i];
+
+		if (writes_stdout(r))
+			return is_append(r) ? NULL : &r->target;
+	}
+	return NULL;
+}
+
 #define AB_READERS                                                      \
 	(AB_BUILTIN(READ) | AB_BUILTIN(MAPFILE) | AB_BUILTIN(READARRAY) |  \
 	 AB_BUILTIN(COMMAND) | AB_BUILTIN(BUILTIN))
