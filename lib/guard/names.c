@@ -50,6 +50,8 @@ static const struct {
 	/* -o: all that nobody committed; with -i it is what can be built */
 	{ "git", "ls-files", NULL,
 	  "z c v o t --cached --full-name --others --exclude-standard" },
+	/* not names: the files themselves, for who unpacks them */
+	{ "git", "archive", NULL, "v --format=tar --verbose" },
 	{ "git", "ls-tree", "r", "r z t --name-only --full-tree --full-name" },
 	{ "fd", NULL, NULL, "H I u a 0 L p F s i t f" },
 	{ "fdfind", NULL, NULL, "H I u a 0 L p F s i t f" },
