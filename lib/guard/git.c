@@ -35,6 +35,8 @@ static const struct {
 	{"lazygit", PROGRAM_OTHER}, {"gitg", PROGRAM_OTHER},
 	{"gitweb", PROGRAM_RUNS},  {"gitkraken", PROGRAM_OTHER},
 	{"gittyup", PROGRAM_OTHER},
+	/* git in python, by the same names */
+	{"dulwich", PROGRAM_GIT},
 };
 
 /* What gh and glab do with the repository by running git. */
@@ -142,6 +144,7 @@ static bool is_start(const char *text, size_t len)
 {
 #define LETTER(ch) (1u << ((ch) - 'a'))
 	static const uint32_t seconds[26] = {
+		['d' - 'a'] = LETTER('u'),
 		['g' - 'a'] = LETTER('i') | LETTER('h') | LETTER('l'),
 		['h' - 'a'] = LETTER('u'), ['j' - 'a'] = LETTER('j'),
 		['l' - 'a'] = LETTER('a'), ['s' - 'a'] = LETTER('c'),
