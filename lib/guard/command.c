@@ -14,6 +14,7 @@
 #include "base/key.h"
 #include "guard/command.h"
 #include "guard/found.h"
+#include "guard/git.h"
 
 /* --- names -------------------------------------------------------------- */
 
@@ -86,20 +87,24 @@ static unsigned spelling(const struct ab_word *w, uint32_t *hash)
 
 /* --- paths -------------------------------------------------------------- */
 
-/* `php artisan ...`, `python manage.py ...`: the script has rules itself. */
+/* `php artisan ...`, `python manage.py ...`: the script has rules itself; and
+   `sh /usr/lib/git-core/git-filter-branch` is that command of git. */
 static void run_script(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *w)
 {
-	const struct ab_program *p;
+	const struct ab_program *p = NULL;
+	/* who reads it with `.` wants its functions */
+	bool is_git = !use->program->is_builtin && ab_git_is_script(w);
 	uint32_t base, i = 0;
 
-	if (!ab_has_role(use->program, AB_ROLE_STDIN_CODE))
+	if (!is_git && !ab_has_role(use->program, AB_ROLE_STDIN_CODE))
 		return;
 	while (i < use->count && &use->words[i] != w)
 		i++;
 	base = ab_name_base(w);
-	p = ab_pack_program(c->pack, w->text + base, w->len - base);
-	if (p && p->links && i < use->count)
+	if (!is_git)
+		p = ab_pack_program(c->pack, w->text + base, w->len - base);
+	if ((is_git || (p && p->links)) && i < use->count)
 		ab_run_words(c, use, use->words + i, use->count - i);
 }
 

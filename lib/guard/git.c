@@ -98,7 +98,7 @@ struct name {
 	const char *text;
 	size_t len;
 	enum program program;
-	bool is_odd; /* GIT, ./git, git.exe: may be another program */
+	bool is_odd; /* GIT, ./git, git.cmd: may be another program */
 	bool is_hub;
 };
 
@@ -131,8 +131,10 @@ static bool base_name(const struct ab_word *w, struct name *n)
 	n->len = w->len - begin;
 	n->is_odd = ab_git_is_guess(w) ||
 		    (begin && !is_system_dir(w, begin - 1));
-	if (n->len > 4 &&
-	    ab_git_is_fold(n->text + n->len - 4, 4, ".exe")) {
+	if (n->len > 4 && n->text[n->len - 4] == '.' &&
+	    (ab_git_is_fold(n->text + n->len - 3, 3, "exe") ||
+	     ab_git_is_fold(n->text + n->len - 3, 3, "cmd") ||
+	     ab_git_is_fold(n->text + n->len - 3, 3, "bat"))) {
 		n->len -= 4;
 		n->is_odd = true;
 	}
@@ -200,6 +202,14 @@ bool ab_git_is_command(const struct ab_word *word)
 	struct name n;
 
 	return name_program(word, &n);
+}
+
+bool ab_git_is_script(const struct ab_word *word)
+{
+	struct name n;
+
+	return name_program(word, &n) && n.program == PROGRAM_DASHED &&
+	       ab_git_command_find(n.text + 4, n.len - 4);
 }
 
 static bool is_listed(const struct ab_word *w, const char *const *list,

@@ -147,6 +147,9 @@ static inline bool ab_git_is_all(const struct ab_stream *s)
    or one that is left out. */
 size_t ab_git_path_in(const struct ab_word *word);
 
+/* A file that is a command of git by its name: .../git-filter-branch. */
+bool ab_git_is_script(const struct ab_word *word);
+
 /* Is words[0] a program that ab_git_check() judges? */
 bool ab_git_is_command(const struct ab_word *word);
 
