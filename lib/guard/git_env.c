@@ -99,6 +99,7 @@ static const struct {
 	{"LD_*", ENV_DENY},
 	{"DYLD_*", ENV_DENY},
 	{"GCONV_PATH", ENV_DENY},
+	{"GITPERLLIB", ENV_DENY},
 	{"PERL5LIB", ENV_DENY},
 	{"PERL5OPT", ENV_DENY},
 	{"PERL5DB", ENV_DENY},

@@ -155,7 +155,7 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 {
 	const struct ab_word *w = &walk->words[word];
 	const char *text = w->text + begin;
-	enum ab_git_where where;
+	struct ab_git_place place;
 
 	switch (value) {
 	case VALUE_ANY:
@@ -190,10 +190,10 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 				     w->len);
 		break;
 	case VALUE_BELOW:
-		where = ab_git_place_of(walk, w, begin).where;
-		if (where == WHERE_UNKNOWN)
+		place = ab_git_place_of(walk, w, begin);
+		if (place.where == WHERE_UNKNOWN)
 			ab_git_found(walk, GIT_PATH_ASK, word, begin, w->len);
-		else if (where != WHERE_INSIDE)
+		else if (place.where != WHERE_INSIDE || place.is_git_dir)
 			ab_git_found(walk, GIT_PATH_OUT, word, begin, w->len);
 		break;
 	case VALUE_PRETTY:

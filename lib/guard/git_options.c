@@ -56,7 +56,9 @@ SET(revisions)
 	N("-#"), N("-E"), N("-F"), N("-P"), X("-c", NONE, OK, ANY, FLAG_PATCH),
 	N("-g"), N("-i"), N("-m"), V("-n"), N("-r"), N("-t"), N("-v"),
 	N("abbrev-commit"), V("after"), N("all"), N("all-match"),
-	N("alternate-refs"), G("ancestry-path"), V("author"),
+	/* core.alternateRefsCommand */
+	X("alternate-refs", NONE, CONFIGURED, ANY, 0), G("ancestry-path"),
+	V("author"),
 	N("author-date-order"), N("basic-regexp"), V("before"), N("bisect"),
 	N("boundary"), G("branches"), X("cc", NONE, OK, ANY, FLAG_PATCH),
 	N("cherry"), N("cherry-mark"), N("cherry-pick"), N("children"),

@@ -823,7 +823,7 @@ void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 	if (len)
 		env_entry(c, c->pack->env_prefixes[ab_env_prefix_of(*name)],
 			  name, len, hash, value);
-	if (len > 4 && !memcmp(name, "GIT_", 4))
+	if (len > 4 && !memcmp(name, "GIT", 3))
 		ab_check_git_assign(c, name, len, value);
 }
 
