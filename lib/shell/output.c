@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <strings.h>
+
 #include "base/digit.h"
 #include "base/key.h"
 #include "base/utf8.h"
@@ -642,6 +644,27 @@ static bool print_ls(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* git config --get core.hooksPath: what lies there is run as .git/hooks is. */
+static bool print_hooks(struct ab_shell_run *run, struct segments *list,
+			const struct ab_word *argv, uint32_t argc, uint32_t i)
+{
+	static const char key[] = "core.hookspath", dir[] = "/.git/hooks\n";
+	const struct ab_word *last = &argv[argc - 1];
+
+	if (last->hole_count || last->len != sizeof(key) - 1 ||
+	    strncasecmp(last->text, key, last->len) != 0)
+		return false;
+	for (i++; i + 1 < argc; i++) {
+		if (argv[i].hole_count || (*argv[i].text != '-' &&
+					   !ab_word_equals(&argv[i], "get")))
+			return false;
+	}
+	ab_segments_hole(run, list, AB_HOLE_BYTES, argv[0].span, NULL, NULL);
+	ab_segments_add(run, list, dir, sizeof(dir) - 1, argv[0].span,
+			SEGMENT_QUOTED);
+	return true;
+}
+
 /* git rev-parse --git-dir and its kind: a .git somewhere, or below it. */
 static bool print_git_dir(struct ab_shell_run *run, struct segments *list,
 			  const struct ab_word *argv, uint32_t argc)
@@ -653,6 +676,8 @@ static bool print_git_dir(struct ab_shell_run *run, struct segments *list,
 	uint32_t i = argc > 2 && ab_word_equals(&argv[1], "-C") ? 3 : 1;
 	bool is_dir = false;
 
+	if (i < argc && ab_word_equals(&argv[i], "config"))
+		return print_hooks(run, list, argv, argc, i);
 	if (i >= argc || !ab_word_equals(&argv[i++], "rev-parse"))
 		return false;
 	while (i < argc && argv[i].len >= sizeof(format) - 1 &&
