@@ -269,6 +269,9 @@ static bool judge_git(struct ab_check *c, const struct ab_word *words,
 	    !add_env(c, &g))
 		return false;
 	ab_git_check(words, count, &g, &r);
+	/* git log -p | curl -d @-: the work, as an archive of it */
+	if (r.is_content)
+		c->out_taint |= AB_TAINT_DATA;
 	if (r.verdict == AB_GIT_NONE || r.verdict == AB_GIT_ALLOW ||
 	    (r.verdict == AB_GIT_ASK && c->is_excused))
 		return false;

@@ -89,6 +89,7 @@ struct ab_git_result {
 	 * env < env_count. Bytes begin..end-1 of that word's text. */
 	uint32_t word, env;
 	uint32_t begin, end;
+	bool is_content; /* it prints what is in files */
 };
 
 #define AB_GIT_NOWHERE UINT32_MAX

@@ -6,11 +6,11 @@
  *
  * Keys with a name of the repository's choosing in them cannot be overruled
  * from outside: filter.x.clean, merge.x.driver, alias.x, diff.x.textconv,
- * diff.x.command, trailer.x.command, tar.x.command, difftool.x.cmd,
- * mergetool.x.cmd and man.x.cmd; nor can diff.external (give --no-ext-diff
- * --no-textconv to every diff) and core.worktree (set GIT_DIR and
- * GIT_WORK_TREE). git bisect reads no configuration while it changes refs, in
- * 2.39 at least, and runs .git/hooks/reference-transaction. Against these
+ * diff.x.command, trailer.x.command, tar.x.command, hook.x.command,
+ * difftool.x.cmd, mergetool.x.cmd and man.x.cmd; nor can diff.external (give
+ * --no-ext-diff --no-textconv to every diff) and core.worktree (set GIT_DIR
+ * and GIT_WORK_TREE). git bisect reads no configuration while it changes refs,
+ * in 2.39 at least, and runs .git/hooks/reference-transaction. Against these
  * helps only that the agent cannot write .git/config and .git/hooks: that is
  * the wall, this is the belt. Source: git-config(1), git(1).
  */

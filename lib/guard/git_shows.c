@@ -103,6 +103,7 @@ void ab_git_judge_shown(struct ab_git_walk *walk)
 
 	if (!c->read || !shows(walk))
 		return;
+	walk->result->is_content = true;
 	for (size_t i = walk->at + 1; i < walk->count; i++) {
 		size_t begin = ab_git_path_in(&walk->words[i]);
 
