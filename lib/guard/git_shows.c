@@ -85,10 +85,10 @@ static bool is_put_back(const struct ab_word *w, size_t begin,
 {
 	size_t at = 0;
 
-	while (w->len > begin + 2 && !memcmp(w->text + begin, "./", 2))
+	if (w->len > begin + 2 && !memcmp(w->text + begin, "./", 2))
 		begin += 2;
-	while (out->len > at + 2 && !memcmp(out->text + at, "./", 2))
-		at += 2;
+	if (out->len > 2 && !memcmp(out->text, "./", 2))
+		at = 2;
 	if (w->len - begin != out->len - at)
 		return false;
 	return (at == out->len ||
