@@ -248,10 +248,26 @@ static void check_decoded(struct ab_check *c, const struct ab_word *words,
 		ab_check_flow(c, c->use, AB_SINK_SHELL, taint, &words[at]);
 }
 
+/* The word of the command, where each -C before it goes to. */
+static uint32_t enter(struct ab_check *c, const struct ab_word *words,
+		      uint32_t count)
+{
+	uint32_t i = 1;
+
+	for (; i + 1 < count && words[i].len && *words[i].text == '-'; i++) {
+		if (ab_word_equals(&words[i], "-C"))
+			c->cwd = ab_cwd_after(c, &words[++i]);
+		else if (ab_word_equals(&words[i], "-c"))
+			i++;
+	}
+	return i;
+}
+
 /* True: it is denied. */
 static bool judge_git(struct ab_check *c, const struct ab_word *words,
 		      uint32_t count)
 {
+	const struct ab_word *cwd = c->cwd;
 	struct ab_git_context g;
 	struct ab_git_result r = { 0 };
 
@@ -268,7 +284,9 @@ static bool judge_git(struct ab_check *c, const struct ab_word *words,
 			(c->run && ab_shell_has_letters(c->run, LETTERS))) &&
 	    !add_env(c, &g))
 		return false;
+	enter(c, words, count);
 	ab_git_check(words, count, &g, &r);
+	c->cwd = cwd;
 	/* git log -p | curl -d @-: the work, as an archive of it */
 	if (r.is_content)
 		c->out_taint |= AB_TAINT_DATA;
@@ -621,14 +639,8 @@ static void judge_move(struct ab_check *c, const struct ab_word *words,
 		       uint32_t count)
 {
 	const struct ab_word *cwd = c->cwd;
-	uint32_t i = 1;
+	uint32_t i = enter(c, words, count);
 
-	for (; i + 1 < count && words[i].len && *words[i].text == '-'; i++) {
-		if (ab_word_equals(&words[i], "-C"))
-			c->cwd = ab_cwd_after(c, &words[++i]);
-		else if (ab_word_equals(&words[i], "-c"))
-			i++;
-	}
 	c->is_for_git = true;
 	if (i + 2 < count && ab_word_equals(&words[i], "mv"))
 		ab_check_words(c, words + i, count - i, 0, NULL, false);
