@@ -23,6 +23,29 @@ static bool is_temp_dir(const struct ab_word *cwd)
 	return cwd->len >= n && !memcmp(cwd->text, AB_TEMP_DIR, n);
 }
 
+/* cd /srv/$x: nobody knows where, but above it is known, and not the agent's
+   own. */
+static AB_COLD struct ab_git_text cwd_above(struct ab_check *c)
+{
+	const uint64_t own = AB_CLASS(INSIDE) | AB_CLASS(SUBDIR) |
+			     AB_CLASS(WORKTREE) | AB_CLASS(TEMP);
+	const struct ab_word *w = ab_shell_get(c->run, AB_CWD_WORD,
+					       sizeof(AB_CWD_WORD) - 1, NULL);
+	struct ab_word dir;
+	const char *end;
+
+	if (!w || !w->hole_count || !w->len || *w->text != '/')
+		return (struct ab_git_text){ 0 };
+	end = w->holes[0].at ? memrchr(w->text, '/', w->holes[0].at) : NULL;
+	if (!end || end == w->text)
+		return (struct ab_git_text){ 0 };
+	dir = (struct ab_word){ .text = w->text,
+				.len = (uint32_t)(end - w->text) };
+	if (ab_path_classes(c, &dir) & own)
+		return (struct ab_git_text){ 0 };
+	return (struct ab_git_text){ .text = dir.text, .len = dir.len };
+}
+
 static bool git_context(struct ab_check *c, struct ab_git_context *g)
 {
 	struct ab_git_text *temps;
@@ -38,6 +61,8 @@ static bool git_context(struct ab_check *c, struct ab_git_context *g)
 	if (c->cwd && !is_temp_dir(c->cwd))
 		g->cwd = (struct ab_git_text){ .text = c->cwd->text,
 					       .len = c->cwd->len };
+	else if (AB_UNLIKELY(!c->cwd && c->run))
+		g->cwd = cwd_above(c);
 	g->wants_cwd = c->place->wants_cwd;
 	if (!c->place->temp_count)
 		return true;
