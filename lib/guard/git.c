@@ -61,18 +61,19 @@ static const struct {
 /* What gh and glab have of their own; another word is an alias or a program
    that somebody installed. */
 static const char *const gh_nouns[] = {
-	"a11y", "accessibility", "actions", "agent-task", "alias", "api",
-	"attestation", "auth", "browse", "cache", "changelog", "check-update",
-	"ci", "cluster", "co", "codespace", "completion", "config", "copilot",
-	"cs", "deploy-key", "duo", "environment", "exit-codes", "ext",
-	"extension", "extensions", "formatting", "gist", "gpg-key", "help",
-	"incident", "issue", "iteration", "job", "label", "licenses", "mcp",
+	"a11y", "accessibility", "actions", "agent", "agent-task",
+	"agent-tasks", "agents", "alias", "api", "at", "attestation", "auth",
+	"browse", "cache", "changelog", "check-update", "ci", "cluster", "co",
+	"codespace", "completion", "config", "copilot", "cs", "deploy-key",
+	"duo", "environment", "exit-codes", "ext", "extension", "extensions",
+	"formatting", "gist", "gpg-key", "help", "incident", "issue",
+	"iteration", "job", "label", "licenses", "mcp", "merge-request",
 	"milestone", "mintty", "mr", "opentofu", "org", "pipe", "pipeline",
 	"pr", "preview", "project", "reference", "release", "repo", "rs",
 	"ruleset", "run", "runner", "runner-controller", "sched", "schedule",
-	"search", "secret", "securefile", "skill", "skills", "snippet",
-	"ssh-key", "stack", "status", "terraform", "tf", "token", "user",
-	"var", "variable", "version", "work-items", "workflow",
+	"search", "secret", "securefile", "skd", "skill", "skills", "snippet",
+	"ssh-key", "stack", "status", "terraform", "tf", "token", "user", "var",
+	"variable", "version", "work-items", "workflow",
 };
 
 /* hub has these besides the commands of git: they change a remote. */
