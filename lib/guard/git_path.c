@@ -351,3 +351,34 @@ bool ab_git_same_path(const struct ab_git_walk *walk,
 	resolve(&p, walk, word, begin);
 	return !p.is_unknown && !p.is_too_long && relation(&p, path) == 2;
 }
+
+/* HEAD:path is from the root of the worktree, HEAD:./path from where git is. */
+static bool is_from_here(const struct ab_word *w, size_t begin)
+{
+	size_t at = begin;
+
+	while (at < w->len && at - begin < 2 && w->text[at] == '.')
+		at++;
+	return at > begin && at < w->len && w->text[at] == '/';
+}
+
+bool ab_git_is_same_file(const struct ab_git_walk *walk,
+			 const struct ab_word *word, size_t begin,
+			 const struct ab_word *out)
+{
+	AB_UNINITIALIZED struct path committed, written;
+	struct ab_git_walk at = *walk;
+
+	/* each word looks at `out` anew */
+	if (out->len >= AB_GIT_PATH_MAX)
+		return false;
+	if (!is_from_here(word, begin))
+		at.cwd = walk->context->worktree;
+	resolve(&committed, &at, word, begin);
+	at.cwd = walk->context->cwd;
+	resolve(&written, &at, out, 0);
+	return !committed.is_unknown && !committed.is_too_long &&
+	       !written.is_unknown && !written.is_too_long &&
+	       committed.len == written.len &&
+	       !memcmp(committed.text, written.text, written.len);
+}

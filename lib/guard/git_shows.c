@@ -79,22 +79,16 @@ static bool have_same_holes(const struct ab_word *a, size_t begin,
 	return n == b->hole_count;
 }
 
-/* `git show HEAD:f >f`, by their text alone. */
-static bool is_put_back(const struct ab_word *w, size_t begin,
-			const struct ab_word *out)
+/* `git show HEAD:f >f`; what is not known by its text alone. */
+static bool is_put_back(const struct ab_git_walk *walk, const struct ab_word *w,
+			size_t begin, const struct ab_word *out)
 {
-	size_t at = 0;
-
-	if (w->len > begin + 2 && !memcmp(w->text + begin, "./", 2))
-		begin += 2;
-	if (out->len > 2 && !memcmp(out->text, "./", 2))
-		at = 2;
-	if (w->len - begin != out->len - at)
-		return false;
-	return (at == out->len ||
-		!memcmp(w->text + begin, out->text + at, out->len - at)) &&
-	       (at ? !w->hole_count && !out->hole_count
-		   : have_same_holes(w, begin, out));
+	if (w->len - begin == out->len &&
+	    (!out->len || !memcmp(w->text + begin, out->text, out->len)) &&
+	    have_same_holes(w, begin, out))
+		return out->len || out->hole_count;
+	return begin < w->len && out->len &&
+	       ab_git_is_same_file(walk, w, begin, out);
 }
 
 void ab_git_judge_shown(struct ab_git_walk *walk)
@@ -111,7 +105,7 @@ void ab_git_judge_shown(struct ab_git_walk *walk)
 			c->read(c->user, &walk->words[i], begin);
 		if (AB_UNLIKELY(c->out) && begin &&
 		    begin <= walk->words[i].len &&
-		    is_put_back(&walk->words[i], begin, c->out))
+		    is_put_back(walk, &walk->words[i], begin, c->out))
 			ab_git_found_word(walk, GIT_PUT_BACK, i);
 	}
 }

@@ -77,6 +77,11 @@ struct ab_git_place ab_git_enter(struct ab_git_walk *walk,
 				 const struct ab_word *word);
 /* It runs in a directory that is known, and in no place an agent has. */
 bool ab_git_is_elsewhere(const struct ab_git_walk *walk);
+/* Is text[begin..] behind a revision the file that `out`, a word of the shell,
+ * leads to? */
+bool ab_git_is_same_file(const struct ab_git_walk *walk,
+			 const struct ab_word *word, size_t begin,
+			 const struct ab_word *out);
 bool ab_git_same_path(const struct ab_git_walk *walk,
 		      const struct ab_word *word, size_t begin,
 		      struct ab_git_text path);
