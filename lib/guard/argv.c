@@ -218,9 +218,13 @@ static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 	doubt_value(s, best, w, len);
 	if (len < w->len)
 		add_value(s, best->group, s->i, s->i, len + 1);
-	else if (best->arity == 1 && s->i + 1 < s->use->count) {
-		add_value(s, best->group, s->i, s->i + 1, 0);
-		s->i++;
+	else if (best->arity & 1 && s->i + 1 < s->use->count) {
+		uint32_t option = s->i++;
+
+		add_value(s, best->group, option, s->i, 0);
+		/* bwrap --bind / / */
+		if (best->arity == 3 && s->i + 1 < s->use->count)
+			add_value(s, best->group, option, ++s->i, 0);
 	}
 	return hits > 0;
 }

@@ -190,7 +190,7 @@ uint8_t ab_format_of(const char *name);
 
 struct ab_option {
 	const char *name; /* with its dashes */
-	uint8_t len, group, arity; /* 0 none, 1 one, 2 only glued */
+	uint8_t len, group, arity; /* 0 none, 1 one, 2 only glued, 3 two */
 	char letter; /* of a short option; 0: it is another */
 	char third;  /* byte of the name: tells most apart; 0: none */
 };

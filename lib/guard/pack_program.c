@@ -343,6 +343,9 @@ static int32_t add_option(struct ab_pack_reader *r, char *spec)
 	if (n > 2 && !strcmp(spec + n - 2, "=?")) {
 		arity = 2;
 		n -= 2;
+	} else if (n > 2 && !strcmp(spec + n - 2, "==")) {
+		arity = 3;
+		n -= 2;
 	} else if (n > 1 && spec[n - 1] == '=') {
 		arity = 1;
 		n--;
