@@ -527,7 +527,8 @@ static void visit_subscripts(struct ab_shell_run *run,
 	const uint64_t names = declare | AB_BUILTIN(EXPORT) |
 			       AB_BUILTIN(READONLY) | AB_BUILTIN(READ) |
 			       AB_BUILTIN(UNSET) | AB_BUILTIN(MAPFILE) |
-			       AB_BUILTIN(READARRAY) | AB_BUILTIN(GETOPTS);
+			       AB_BUILTIN(READARRAY) | AB_BUILTIN(GETOPTS) |
+			       AB_BUILTIN(WAIT);
 	const uint64_t tests = AB_BUILTIN(TEST) | AB_BUILTIN(BRACKET) |
 			       AB_BUILTIN(PRINTF);
 	uint64_t bit = UINT64_C(1) << builtin;
@@ -837,4 +838,5 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	visit_subscripts(run, c, builtin, argv, argc);
 	if (effects[builtin])
 		effects[builtin](run, tree, c, argv, argc);
+	ab_run_reckon(run, &c->place);
 }

@@ -592,6 +592,7 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 		set_item(run, f, item(run, f));
 		f->index++;
 		visit_round(run, f);
+		ab_run_reckon(run, &f->inner);
 		return;
 	}
 	if (is_for && f->words.count == 0) {

@@ -305,6 +305,10 @@ static bool coproc_name(struct parser *p, struct frame *f)
 	if (!(cmd->flags & CMD_COPROC) || !cmd->words || cmd->words->next ||
 	    cmd->redirs)
 		return false;
+	/* coproc x[$(ls)] { ...: it is expanded, so it stays a word */
+	for (uint32_t i = cmd->words->begin; i < cmd->words->end; i++)
+		if (memchr("$`", p->s[i], 2))
+			return false;
 	r = ab_parse_peek(p, &end);
 	if (p->s[p->pos] != '(' && (r < R_IF || r > R_COND))
 		return false;

@@ -231,6 +231,27 @@ static AB_COLD struct variable *target_of(struct ab_shell_run *run,
 	return to;
 }
 
+static void note_sum(struct ab_shell_run *run, const struct value *value)
+{
+	for (uint32_t i = 0; i < value->count; i++) {
+		const struct ab_word *w = &value->words[i];
+
+		if (memchr(w->text, '[', w->len))
+			run->reckoned = w;
+	}
+}
+
+void ab_run_reckon(struct ab_shell_run *run,
+		   const struct ab_shell_place_of *place)
+{
+	const struct ab_word *w = run->reckoned;
+
+	if (AB_LIKELY(!w))
+		return;
+	run->reckoned = NULL;
+	ab_visit_embedded(run, w, place);
+}
+
 /* Who assigns it did not look at what `declare` said of the variable, or at
    its being an array, of which it is the first element. */
 static AB_COLD const struct value *fitting(struct ab_shell_run *run,
@@ -241,8 +262,13 @@ static AB_COLD const struct value *fitting(struct ab_shell_run *run,
 	struct ab_shell_assign a = { .values = value->words,
 				     .value_count = value->count };
 
+	if (value->kind == VALUE_UNKNOWN && !value->attributes &&
+	    v->flags & VARIABLE_ATTRIBUTED)
+		return ab_value_with(run, value, old->attributes);
 	if (value->attributes || !ab_run_is_text(value))
 		return value;
+	if (old->attributes & VALUE_INTEGER)
+		note_sum(run, value);
 	if ((v->flags & VARIABLE_ATTRIBUTED) &&
 	    (old->attributes || (old->kind == VALUE_UNKNOWN && v->when)))
 		return ab_value_with(

@@ -289,6 +289,7 @@ struct ab_shell_run {
 	struct visit_frame *top;
 	struct pushed *pushed, **pushed_tail;
 	const struct ab_word *output; /* ab_shell_tell() */
+	const struct ab_word *reckoned; /* an integer got it: not a number */
 	const struct ab_word *input;  /* ab_shell_tell_input() */
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
@@ -375,6 +376,9 @@ static inline bool ab_run_is_text(const struct value *v)
 /* The same for what ab_run_find() gave, also NULL. */
 const struct value *ab_run_value_of(const struct ab_shell_run *run,
 				    const struct variable *v);
+/* What stands in subscripts of the text that an integer was given runs. */
+void ab_run_reckon(struct ab_shell_run *run,
+		   const struct ab_shell_place_of *place);
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags);
 /* The same of v, whatever it refers to: what it was comes back. */
