@@ -55,6 +55,7 @@ enum value {
 	VALUE_SENT_SECRET,
 	VALUE_SENT_FIELD,
 	VALUE_TREE_NAME,
+	VALUE_PIPE,
 	VALUE_COUNT
 };
 
@@ -70,6 +71,7 @@ static const char *const names[VALUE_COUNT] = {
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
 	"range",	"sent-secret",	"sent-field",  "tree-name",
+	"pipe",
 };
 
 int ab_value_named(const char *name)
@@ -779,6 +781,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_proc_number(c, w);
 	case VALUE_OWN_GROUP:
 		return is_own_group(w);
+	case VALUE_PIPE:
+		return w->len && *w->text == '|';
 	case VALUE_AT_FILE:
 		return is_at_file(w);
 	case VALUE_RANGE:
