@@ -47,6 +47,15 @@ void ab_code_note_handed(struct ab_code *k, const struct ab_token *t,
 			 (last != '(' || a->is_run);
 }
 
+/* getattr(os, "system")("x"): not far before it. */
+static bool is_got(const struct ab_code *k, uint32_t at)
+{
+	uint32_t from = at > 64 ? at - 64 : 0;
+
+	return ab_code_is_sign(k, &k->before, ',') &&
+	       memmem(k->text->text + from, at - from, "getattr", 7);
+}
+
 void ab_code_handed_string(struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const takers[] = { "methodcaller", "attrgetter" };
@@ -61,9 +70,11 @@ void ab_code_handed_string(struct ab_code *k, const struct ab_token *t)
 		k->has_handed |= next && memchr(",)]", next, 3) &&
 				 k->before.kind == AB_TOKEN_SIGN;
 	else if (k->lang == AB_PY)
-		k->has_handed |= ab_code_is_sign(k, &k->before, '(') &&
-				 ab_code_is_one_of(k, &k->behind, takers,
-						   AB_ARRAY_LEN(takers));
+		k->has_handed |=
+			(ab_code_is_sign(k, &k->before, '(') &&
+			 ab_code_is_one_of(k, &k->behind, takers,
+					   AB_ARRAY_LEN(takers))) ||
+			(next == ')' && is_got(k, t->at));
 	else
 		k->has_handed |= ab_code_is_sign(k, &k->before, '[') &&
 				 next == ']';
@@ -120,8 +131,10 @@ void ab_code_pieced_name(struct ab_code *k, const struct ab_token *t)
 		is_one |= strlen(others[i]) == len &&
 			  !memcmp(others[i], name, len);
 	call = ab_code_call_of(k, name, len);
-	if (is_one || call == AB_CALL_SHELL || call == AB_CALL_CODE)
-		ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK, k->text);
+	if (!is_one && call != AB_CALL_SHELL && call != AB_CALL_CODE)
+		return;
+	ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK, k->text);
+	k->has_handed = true;
 }
 
 /* A list of strings: what they are together. */
