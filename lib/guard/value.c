@@ -549,14 +549,14 @@ bool ab_value_is_bind_root(struct ab_check *c, const struct ab_word *w)
 	return !strncmp(path, "/etc/", 5);
 }
 
-/* A home, or where its keys are. */
+/* A home, or where its keys are; or what holds the worktree, and others. */
 static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 {
 	struct ab_word source;
 
 	return bind_source(c, w, &source) &&
 	       (ab_path_classes(c, &source) &
-		(AB_CLASS(HOME) | c->pack->home_keys));
+		(AB_CLASS(HOME) | AB_CLASS(PARENT) | c->pack->home_keys));
 }
 
 /* `git ls-files | while read f`: "$f", and no other file named after it. */
