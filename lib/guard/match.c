@@ -710,6 +710,10 @@ static bool is_command_variable(const char *name, uint32_t len)
 	/* most names end otherwise */
 	if (!len || !memchr("RLNETDH", name[len - 1], 7))
 		return false;
+	/* CARGO_TARGET_<triple>_RUNNER */
+	if (len > 20 && name[0] == 'C' && !memcmp(name, "CARGO_TARGET_", 13))
+		return !memcmp(name + len - 7, "_RUNNER", 7) ||
+		       !memcmp(name + len - 7, "_LINKER", 7);
 	return is_named(names, AB_ARRAY_LEN(names), name, len);
 }
 
