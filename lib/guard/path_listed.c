@@ -43,6 +43,15 @@ static bool may_meet(const struct path *p, const struct ab_part *want,
 	return false;
 }
 
+/* `.${x}env`: of a variable that nobody set nothing is left. */
+static bool is_without(const struct ab_part *want, const struct part *have)
+{
+	if (want->kind == 0)
+		return want->len == have->len &&
+		       ab_same(want->text, have->text, want->len);
+	return have->len && ab_part_takes(want, have->text, have->len);
+}
+
 static bool part_matches(const struct path *p, const struct ab_part *want,
 			 const struct part *have, bool is_not)
 {
@@ -51,7 +60,8 @@ static bool part_matches(const struct path *p, const struct ab_part *want,
 		return ab_glob_match_name(want->text, want->len, have->text,
 					  have->len, 0);
 	if (have->kind == 2) /* any one name, where the pattern takes any */
-		return want->kind == 1 && want->len == 1;
+		return (want->kind == 1 && want->len == 1) ||
+		       (!is_not && is_without(want, have));
 	if (have->kind == 1) {
 		if (want->kind == 0)
 			return ab_part_may_be(p, have, want->text, want->len);
