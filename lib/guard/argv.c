@@ -463,12 +463,16 @@ static void option_word(struct scan *s, const struct ab_word *w)
 	short_options(s, w, 1);
 }
 
-/* Its bytes are all known, or what a default makes likely. */
+/* Its bytes are all known, or what a default makes likely; `pub${x}lish`: or
+   what is left where nobody set the variable. */
 static bool is_said(const struct ab_word *w)
 {
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
 
+		if (!h->len && w->len && !h->origin &&
+		    (h->kind == AB_HOLE_BYTES || h->kind == AB_HOLE_FIELDS))
+			continue;
 		if (h->kind != AB_HOLE_LIKELY || !h->len || h->origin)
 			return false;
 	}
