@@ -40,7 +40,9 @@ static void bare_command(struct ab_code *k)
 	stop = x->len - x->pos > MAX_COMMAND ? x->pos + MAX_COMMAND
 					     : x->len;
 	for (uint32_t i = t.at; i < stop && depth; i++) {
-		if (x->text[i] == end)
+		if (x->text[i] == '\\')
+			i++; /* qx/ls \// */
+		else if (x->text[i] == end)
 			depth--;
 		else if (x->text[i] == begin)
 			depth++;
