@@ -378,6 +378,14 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole)
 	return changed;
 }
 
+/* However the loop around it is left, the words are the caller's by then. */
+void ab_run_outlive(struct ab_shell_run *run, struct undo *mark)
+{
+	for (struct undo *u = run->trail; u != mark; u = u->older)
+		if (*u->variable->name == '@')
+			u->value = u->variable->value;
+}
+
 void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2])
 {
 	for (uint32_t i = 0; i < 2; i++)

@@ -504,6 +504,8 @@ void ab_later_any(struct ab_shell_run *run, struct variable *v) AB_COLD;
  * something did. is_whole: it was left nowhere but at the end of a round, so
  * where the shell is then counts, and not where it was on the way. */
 bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole);
+/* A call that began at mark is over: nobody behind it sees its "$@" again. */
+void ab_run_outlive(struct ab_shell_run *run, struct undo *mark);
 /* The round since mark changed what the one before had left as it was. */
 bool ab_run_goes_on(struct ab_shell_run *run, const struct undo *mark);
 /* Where the shell is, and what pushd left. */

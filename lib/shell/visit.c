@@ -887,5 +887,7 @@ void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
 	ab_visit_end(run, &f->scope);
 	end_passing(run, f);
 	ab_run_assign(run, "@", 1, f->saved, 0);
+	if (run->branch_depth)
+		ab_run_outlive(run, f->undo);
 	ab_visit_leave(run);
 }
