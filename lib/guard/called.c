@@ -25,6 +25,18 @@ static bool is_own_script(struct ab_check *c, const struct ab_word *w,
 	       !(ab_path_classes(c, w) & ~plain);
 }
 
+/* Not of what was installed there, .venv/bin and node_modules/.bin. */
+bool ab_is_of_project(struct ab_check *c, const struct ab_word *w)
+{
+	const uint64_t plain = AB_CLASS(ANY) | AB_CLASS(INSIDE) |
+			       AB_CLASS(SUBDIR);
+	uint32_t from = w->len > 2 && !memcmp(w->text, "./", 2) ? 2 : 0;
+
+	return w->text[from] != '.' && !w->hole_count &&
+	       !memmem(w->text + from, w->len - from, "/.", 2) &&
+	       !(ab_path_classes(c, w) & ~plain);
+}
+
 /* A name with a pattern in it may be any program that it matches. */
 void ab_judge_pattern(struct ab_check *c, const struct ab_use *use)
 {

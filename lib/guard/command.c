@@ -786,6 +786,10 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 			: ab_pack_find_hash(c->pack, words[0].text,
 					    words[0].len, hash);
 
+	/* build/bench is the project's own */
+	if (AB_UNLIKELY(base) && p && p->is_common &&
+	    ab_is_of_project(c, &words[0]))
+		p = NULL;
 	if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
 	    p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);

@@ -70,6 +70,8 @@ void ab_judge_program(struct ab_check *c, const struct ab_program *p,
 		      struct ab_use *use);
 
 /* --- called.c --- */
+/* build/bench: a file of the project, by the name that it is called. */
+bool ab_is_of_project(struct ab_check *c, const struct ab_word *w);
 /* A name with a pattern in it may be any program that it takes. */
 void ab_judge_pattern(struct ab_check *c, const struct ab_use *use);
 /* The name is what a find told, and each was judged. False: it is not. */

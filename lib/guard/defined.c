@@ -73,9 +73,10 @@ void ab_defined_shadow(struct ab_check *c, const struct ab_shell_function *f)
 	struct ab_word w = { .text = f->name, .len = f->name_len,
 			     .span = f->span };
 
-	if (p && (p->links || p->is_git ||
-		  ab_has_role(p, AB_ROLE_DELETE) ||
-		  ab_has_role(p, AB_ROLE_WRITE)))
+	/* dc() { docker compose "$@"; }, k() { kubectl "$@"; } */
+	if (p && !p->is_common && !ab_word_equals(&w, "k") &&
+	    (p->links || p->is_git || ab_has_role(p, AB_ROLE_DELETE) ||
+	     ab_has_role(p, AB_ROLE_WRITE)))
 		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);
 }
 

@@ -324,6 +324,7 @@ struct ab_program {
 	bool is_names; /* prints names of what lies below its operands */
 	bool is_listed; /* prints its operands, or what is right below */
 	bool is_located; /* prints all names with an operand in them */
+	bool is_common; /* a file of the project may have its name */
 	/* no base and no host says what it does: its words may be a command,
 	   as those of a program that nobody knows */
 	bool is_stranger;

@@ -75,6 +75,7 @@ struct ab_pack_list {
 };
 /* help WORD|WORD PROGRAM,... */
 int32_t ab_pack_read_help(struct ab_pack_reader *r);
+int32_t ab_pack_read_common(struct ab_pack_reader *r);
 int32_t ab_pack_programs(struct ab_pack_reader *r, char *text, bool make,
 			 struct ab_pack_list *list);
 /* Number of a predicate on values ("mode-777") or -1. */

@@ -280,6 +280,23 @@ static uint8_t help_bits(const char *words)
 	return bits;
 }
 
+/* The programs that the words from there on name, of which a line lets more
+   pass. */
+static int32_t vouched_programs(struct ab_pack_reader *r, uint32_t from,
+				struct ab_pack_list *list)
+{
+	if (r->layer == AB_LAYER_PROJECT)
+		return ab_pack_bad(r, r->words[0],
+				   "a project can only tighten");
+	for (uint32_t i = from; i < r->count; i++) {
+		int32_t rc = ab_pack_programs(r, r->words[i], false, list);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 int32_t ab_pack_read_help(struct ab_pack_reader *r)
 {
 	struct ab_pack_list list = { .count = 0 };
@@ -288,18 +305,23 @@ int32_t ab_pack_read_help(struct ab_pack_reader *r)
 	if (!bits)
 		return ab_pack_bad(r, r->words[0],
 				   "help -h|-help|--help|help PROGRAM");
-	if (r->layer == AB_LAYER_PROJECT)
-		return ab_pack_bad(r, r->words[0],
-				   "a project can only tighten");
-	for (uint32_t i = 2; i < r->count; i++) {
-		int32_t rc = ab_pack_programs(r, r->words[i], false, &list);
+	int32_t rc = vouched_programs(r, 2, &list);
 
-		if (rc < 0)
-			return rc;
-	}
-	for (uint32_t i = 0; i < list.count; i++)
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++)
 		r->pack->programs[list.items[i].program].help |= bits;
-	return 0;
+	return rc;
+}
+
+int32_t ab_pack_read_common(struct ab_pack_reader *r)
+{
+	struct ab_pack_list list = { .count = 0 };
+	int32_t rc = r->count > 1 ? vouched_programs(r, 1, &list) :
+				    ab_pack_bad(r, r->words[0],
+						"common PROGRAM");
+
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++)
+		r->pack->programs[list.items[i].program].is_common = true;
+	return rc;
 }
 
 int32_t ab_pack_open_program(struct ab_pack_reader *r)

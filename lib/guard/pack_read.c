@@ -550,6 +550,10 @@ static int32_t outer_line(struct ab_pack_reader *r)
 		r->block = BLOCK_NONE;
 		return ab_pack_read_help(r);
 	}
+	if (!strcmp(what, "common")) {
+		r->block = BLOCK_NONE;
+		return ab_pack_read_common(r);
+	}
 	return ab_pack_bad(r, what, "'%s' begins no block", what);
 }
 

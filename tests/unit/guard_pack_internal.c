@@ -143,6 +143,7 @@ static const struct broken broken[] = {
 	{ "rule x.y deny\n\twhen sudo/rm\n", "p:2:7", "in two words" },
 	{ "help -x ls\n", "p:1:1", "help -h" },
 	{ "help -h\n", "p:1:1", "help -h" },
+	{ "common\n", "p:1:1", "common PROGRAM" },
 	{ "rule parse.limit deny\n\tmachine\n", "p:2:2", "cannot be loosened" },
 };
 
