@@ -148,6 +148,10 @@ static void end_path(struct ab_code *k, struct ab_op_args *f, struct ab_made *m)
 	case AB_OP_GLOB:
 		*m = f->of;
 		ab_made_join(k, m, &f->args.all[0], AB_GLUE_BELOW);
+		/* what takes away is judged by where it goes */
+		for (uint32_t i = 0; i < m->count && !ab_code_takes_away(k);
+		     i++)
+			(void)ab_code_glob(k, &m->words[i], true);
 		break;
 	default:
 		*m = f->args.all[0];

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "guard/code.h"
 #include "guard/command.h"
 
@@ -163,6 +164,32 @@ static bool is_telling(const char *s, uint32_t len)
 		letters += is_letter(s[i]);
 	}
 	return letters > 1 || (letters && memchr(s, '.', len));
+}
+
+/* With slashes in it: such a name below directories that are not hidden; or all
+   that one of them has, which is named. */
+static bool is_telling_path(const char *s, uint32_t len)
+{
+	const char *slash = memrchr(s, '/', len), *end = s + len;
+	bool is_named = false;
+
+	if (!slash)
+		return is_telling(s, len);
+	for (const char *p = s; p < slash;) {
+		uint32_t n = (uint32_t)ab_seek(p, (size_t)(end - p), '/');
+
+		if (!n || *p == '.')
+			return false;
+		is_named |= p == s && !memchr(s, '*', n);
+		for (uint32_t i = 0; i < n; i++) {
+			if (memchr("[]|(){}^,?\\$", p[i], 12))
+				return false;
+		}
+		p += n + 1;
+	}
+	s = slash + 1;
+	return is_telling(s, (uint32_t)(end - s)) ||
+	       (is_named && end - s == 1 && *s == '*');
 }
 
 /* Behind a test: nothing that is made of its answer but `and`. */
@@ -570,7 +597,7 @@ bool ab_code_is_narrow_glob(const struct ab_code *k, uint32_t at)
 		return false;
 	at = skip_blanks(text, at + 1);
 	stop = string_end(text, at);
-	return stop && is_telling(text->text + at + 1, stop - at - 2);
+	return stop && is_telling_path(text->text + at + 1, stop - at - 2);
 }
 
 void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w, bool is_glob)
