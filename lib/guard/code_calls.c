@@ -190,6 +190,33 @@ bool ab_code_is_match(struct ab_code *k, const struct ab_token *t)
 	return from < at && is_pattern_name(k->text, s + from, at - from);
 }
 
+bool ab_code_is_variable(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const words[] = { "let", "mut", "var", "val",
+					     "const", "auto", "final", "def",
+					     "String", "string", "str" };
+	const struct ab_word *text = k->text;
+	uint32_t at = t->at, i = t->at + t->len;
+	struct ab_token word = { .kind = AB_TOKEN_WORD };
+	char next = ab_code_next_byte(text, i);
+
+	if (next && memchr("),;.]}", next, 6))
+		return true;
+	if (!next || !memchr(":=", next, 2))
+		return false;
+	i = (uint32_t)((const char *)memchr(text->text + i, next,
+					    text->len - i) - text->text) + 1;
+	if (i < text->len && text->text[i] == '=')
+		return true;
+	if (next == ':' || ab_code_last_byte(text, &at) == '*')
+		return next == '=';
+	word.at = at;
+	while (word.at && ab_code_is_letter(text->text[word.at - 1]))
+		word.at--;
+	word.len = at - word.at;
+	return ab_code_is_one_of(k, &word, words, AB_ARRAY_LEN(words));
+}
+
 bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 {
 	uint32_t at = t->at;

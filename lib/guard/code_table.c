@@ -151,8 +151,8 @@ static const struct {
 	{ "chownSync", JS, CALL_WRITE },
 	{ "class_eval", RUBY, CALL_CODE },
 	{ "cleanDirectory", OTHER, CALL_REMOVE },
-	{ "cmd", OTHER, CALL_SHELL },
-	{ "command", OTHER, CALL_SHELL },
+	{ "cmd", OTHER, CALL_SHELL, "*" },
+	{ "command", OTHER, CALL_SHELL, "*" },
 	{ "command", JS, CALL_SHELL, "execa" },
 	{ "commandLine", OTHER, CALL_SHELL },
 	{ "commandSync", JS, CALL_SHELL, "execa" },
@@ -737,6 +737,8 @@ static bool is_of(const struct ab_code *k, const struct ab_token *t,
 	char last = ab_code_last_byte(k->text, &at);
 	bool is_free = *of == '+';
 
+	if (*of == '*')
+		return !ab_code_is_variable(k, t);
 	/* of whatever, in a program that packs files */
 	if (*of == '%')
 		return last == '.' && k->modules & AB_MODULE_ARCHIVE;
