@@ -277,12 +277,25 @@ static bool is_profiled(const struct ab_code *k, const struct ab_token *t)
 		ab_code_is_text(k, &k->behind, "pdb"));
 }
 
+/* python: dirs.remove(".git") has a walk go on without it. */
+static bool is_pruned(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = { "dirs", "dirnames", "subdirs",
+					     "directories", "folders" };
+
+	return k->lang == AB_PY && ab_code_is_text(k, t, "remove") &&
+	       ab_code_is_sign(k, &k->before, '.') &&
+	       ab_code_is_one_of(k, &k->behind, names, AB_ARRAY_LEN(names)) &&
+	       (ab_code_has_name(k, "walk") || ab_code_has_name(k, "fwalk"));
+}
+
 /* The call that begins with a token. */
 static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 {
 	enum ab_call kind = AB_CALL_NONE;
 
 	if (is_defined(k, t) || is_symbol(k, t) || is_asked_of(k, t) ||
+	    is_pruned(k, t) ||
 	    (k->own_count && ab_code_is_own(k, t)))
 		return AB_CALL_NONE;
 	if (is_profiled(k, t))

@@ -296,6 +296,7 @@ bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t);
 /* perl and ruby: `eval` of a text, where `eval {` is a block. */
 bool ab_code_has_eval(const struct ab_code *k);
 /* It has the name as a word. */
+bool ab_code_text_has(const struct ab_word *text, const char *name);
 bool ab_code_has_name(const struct ab_code *k, const char *name);
 
 /* --- code_named.c --- */

@@ -17,7 +17,7 @@ bool ab_code_is_letter(char ch)
 }
 
 /* The name as a word of the text. */
-static bool has_name(const struct ab_word *text, const char *name)
+bool ab_code_text_has(const struct ab_word *text, const char *name)
 {
 	const char *at = text->text, *end = text->text + text->len;
 	size_t n = strlen(name);
@@ -32,7 +32,7 @@ static bool has_name(const struct ab_word *text, const char *name)
 
 bool ab_code_has_name(const struct ab_code *k, const char *name)
 {
-	return has_name(k->text, name);
+	return ab_code_text_has(k->text, name);
 }
 
 bool ab_code_reads_files(struct ab_code *k)
@@ -46,7 +46,7 @@ bool ab_code_reads_files(struct ab_code *k)
 					     "copy2" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !k->reads; i++) {
-		if (has_name(k->text, names[i]))
+		if (ab_code_text_has(k->text, names[i]))
 			k->reads = 1;
 	}
 	if (!k->reads)
@@ -80,7 +80,7 @@ bool ab_code_reads_input(const struct ab_code *k)
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if ((names[i].langs & k->lang) &&
-		    has_name(k->text, names[i].name))
+		    ab_code_text_has(k->text, names[i].name))
 			return true;
 	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++) {
@@ -182,7 +182,7 @@ bool ab_code_is_match(struct ab_code *k, const struct ab_token *t)
 		return true;
 	/* what has that name may be another thing by now */
 	if (k->modules & AB_MODULE_COMMANDS || k->looked++ >= MAX_LOOKS ||
-	    has_name(k->text, "require") || has_name(k->text, "import"))
+	    ab_code_text_has(k->text, "require") || ab_code_text_has(k->text, "import"))
 		return false;
 	at = k->before.at;
 	for (from = at; from && ab_code_is_letter(s[from - 1]);)
@@ -425,28 +425,28 @@ void ab_code_find_modules(struct ab_code *k)
 {
 	const struct ab_word *text = k->text;
 
-	if (k->lang == AB_PY && has_name(text, "mock"))
+	if (k->lang == AB_PY && ab_code_text_has(text, "mock"))
 		k->modules |= AB_MODULE_MOCK;
-	if (k->lang == AB_PY && has_name(text, "subprocess")) {
+	if (k->lang == AB_PY && ab_code_text_has(text, "subprocess")) {
 		k->modules |= AB_MODULE_SUBPROCESS;
 		find_aliases(k);
 	}
 	if (k->lang == AB_PY && (memmem(text->text, text->len, "import sh", 9) ||
 				 memmem(text->text, text->len, "from sh ", 8)))
 		k->modules |= AB_MODULE_SH | AB_MODULE_GIT;
-	if (k->lang == AB_PY && has_name(text, "git"))
+	if (k->lang == AB_PY && ab_code_text_has(text, "git"))
 		k->modules |= AB_MODULE_GIT;
 	if (k->lang == AB_PY &&
-	    (has_name(text, "ZipFile") || has_name(text, "tarfile")))
+	    (ab_code_text_has(text, "ZipFile") || ab_code_text_has(text, "tarfile")))
 		k->modules |= AB_MODULE_ARCHIVE;
 	if (k->lang != AB_JS)
 		return;
 	if (memmem(text->text, text->len, "simple-git", 10) ||
 	    memmem(text->text, text->len, "isomorphic-git", 14))
 		k->modules |= AB_MODULE_GIT;
-	if (has_name(text, "child_process"))
+	if (ab_code_text_has(text, "child_process"))
 		k->modules |= AB_MODULE_CHILD;
-	if (has_name(text, "Deno"))
+	if (ab_code_text_has(text, "Deno"))
 		k->modules |= AB_MODULE_DENO;
 	if (memmem(text->text, text->len, "child", 5) ||
 	    memmem(text->text, text->len, "shell", 5))

@@ -99,9 +99,9 @@ static bool has_constant(const struct ab_word *text, const char *name)
 
 /* Something besides may decide: what is said of one test may not hold. */
 /* x ? a : b; but ruby's file?(x) is a name. */
-static bool has_choice(const struct ab_code *k)
+static bool has_choice(const struct ab_code *k, const struct ab_word *text)
 {
-	const char *s = k->text->text, *end = s + k->text->len, *at = s;
+	const char *s = text->text, *end = s + text->len, *at = s;
 
 	for (; (at = memchr(at, '?', (size_t)(end - at))); at++) {
 		if (k->lang != AB_RUBY || at == s || !is_letter(at[-1]) ||
@@ -111,24 +111,96 @@ static bool has_choice(const struct ab_code *k)
 	return false;
 }
 
-static bool has_turns(const struct ab_code *k)
+/* The line without its blanks is that. */
+static bool is_line(const char *s, uint32_t len, const char *text)
+{
+	while (len && memchr(" \t", *s, 2)) {
+		s++;
+		len--;
+	}
+	while (len && memchr(" \t\r", s[len - 1], 3))
+		len--;
+	return strlen(text) == len && !memcmp(s, text, len);
+}
+
+static uint32_t whole_line(const struct ab_word *text, uint32_t at)
+{
+	return at + (uint32_t)ab_seek(text->text + at, text->len - at, '\n');
+}
+
+/* python: `dirs[:] = [d for d in dirs if ...]`, `if x: continue` in one line or
+   two. Where what only leaves something out ends, from where a line begins. */
+static uint32_t leaves_out(const struct ab_word *text, uint32_t at)
+{
+	static const char skip[] = "continue";
+	const uint32_t size = sizeof(skip) - 1;
+	const char *s = text->text;
+	uint32_t from = skip_blanks(text, at), end = whole_line(text, at);
+	uint32_t n = from, next;
+
+	if (memchr(s + from, ';', end - from) ||
+	    memchr(s + from, '#', end - from))
+		return 0;
+	while (n < end && is_letter(s[n]))
+		n++;
+	if (n > from && end - n > 6 && !memcmp(s + n, "[:] = ", 6))
+		return end;
+	if (end - from < 6 || memcmp(s + from, "if ", 3) != 0)
+		return 0;
+	if (s[end - 1] == ':' && end < text->len) {
+		next = whole_line(text, end + 1);
+		return is_line(s + end + 1, next - end - 1, skip) ? next : 0;
+	}
+	if (end - from < size + 5 || memcmp(s + end - size, skip, size) != 0)
+		return 0;
+	for (n = end - size; s[n - 1] == ' '; n--)
+		;
+	return s[n - 1] == ':' ? end : 0;
+}
+
+/* The program without the lines that only leave something out. */
+static bool what_decides(struct ab_code *k, struct ab_word *out)
+{
+	char *text;
+
+	*out = *k->text;
+	if (k->lang != AB_PY || !memchr(out->text, '\n', out->len) ||
+	    !(ab_code_has_name(k, "continue") ||
+	      memmem(out->text, out->len, "[:] = ", 6)))
+		return true;
+	text = ab_check_alloc(k->c, out->len);
+	if (!text)
+		return false;
+	memcpy(text, out->text, out->len);
+	for (uint32_t at = 0, end; at < out->len; at = end + 1) {
+		end = leaves_out(out, at);
+		if (end)
+			memset(text + at, ' ', end - at);
+		else
+			end = whole_line(out, at);
+	}
+	out->text = text;
+	return true;
+}
+
+static bool has_turns(struct ab_code *k)
 {
 	static const char *const names[] = { "not",  "unless",	"continue",
 					     "next", "else",	"or",
 					     "reject", "elsif",
 					     "elif" };
+	struct ab_word text;
 
+	if (!what_decides(k, &text))
+		return true;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (ab_code_has_name(k, names[i]))
+		if (ab_code_text_has(&text, names[i]))
 			return true;
 	}
-	return has_constant(k->text, "True") ||
-	       has_constant(k->text, "False") ||
-	       memchr(k->text->text, '!', k->text->len) ||
-	       has_choice(k) ||
-	       memmem(k->text->text, k->text->len, "||", 2) ||
-	       memmem(k->text->text, k->text->len, ">=", 2) ||
-	       k->text->hole_count;
+	return has_constant(&text, "True") || has_constant(&text, "False") ||
+	       memchr(text.text, '!', text.len) || has_choice(k, &text) ||
+	       memmem(text.text, text.len, "||", 2) ||
+	       memmem(text.text, text.len, ">=", 2) || text.hole_count;
 }
 
 /* `.git`, `*git`, `.gi`: a repository's directory has it too. */
@@ -480,6 +552,33 @@ static uint32_t tells_regex(const struct ab_word *text, uint32_t at)
 	return n > 1 && at < text->len && s[at] == '/' ? at + 1 : 0;
 }
 
+/* `if not x.endswith(y): continue`: where what is done only to the others ends,
+   as far as it is looked at; 0: that is not what stands there. */
+static uint32_t goes_on(const struct ab_word *text, uint32_t from, uint32_t at,
+			uint32_t end)
+{
+	static const char no[] = "if not ";
+	const char *s = text->text;
+	uint32_t indent = skip_blanks(text, from), stop, begin, n;
+	const uint32_t size = sizeof(no) - 1, deep = indent - from;
+
+	if (at - indent <= size || memcmp(s + indent, no, size) != 0 ||
+	    memchr(s + indent + size, ' ', at - indent - size))
+		return 0;
+	stop = leaves_out(text, from);
+	end = skip_blanks(text, end);
+	if (!stop || end >= stop || s[end] != ':')
+		return 0;
+	for (begin = stop; stop < text->len && stop - begin < MAX_LINE;) {
+		from = stop + 1;
+		stop = whole_line(text, from);
+		n = skip_blanks(text, from);
+		if (n < stop && n - from < deep)
+			return from;
+	}
+	return stop;
+}
+
 /* What is asked from `at` to `end` is about a removal in the same statement,
    or all that the next line is. */
 static bool is_about(const struct ab_code *k, uint32_t at, uint32_t end)
@@ -490,6 +589,11 @@ static bool is_about(const struct ab_code *k, uint32_t at, uint32_t end)
 
 	while (from && at - from < MAX_LINE && !memchr("\n;", s[from - 1], 2))
 		from--;
+	to = k->lang == AB_PY ? goes_on(k->text, from, at, end) : 0;
+	if (to)
+		return ab_word_slice(k->c, k->text, end, to - end, &part) &&
+		       ab_code_count_removals(k, &part);
+	to = end;
 	while (rest < len && memchr(" \t):{", s[rest], 5))
 		rest++;
 	if (rest < len && s[rest] == '\n')
