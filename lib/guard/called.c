@@ -12,6 +12,7 @@
 
 #include "guard/command.h"
 #include "guard/found.h"
+#include "guard/git_walk.h"
 #include "path/glob.h"
 
 /* tests/run-*.sh: a file of the project, as good as one that is named, while
@@ -83,17 +84,64 @@ void ab_judge_pattern(struct ab_check *c, const struct ab_use *use)
 
 #define MAX_TOLD 8 /* that are judged of a find: one for each place it starts */
 
-/* "$t" or "./$t", where a find told all that it may be; or NULL. */
-static const struct ab_names *told_names(const struct ab_word *w)
+/* The names that a word stands for as a program, "$t", "./$t", "build/$t". */
+struct told {
+	const struct ab_names *names;
+	uint32_t prefix;
+	bool is_own; /* where a find told that by a name */
+	bool is_part; /* it may be a part of a name with a blank in it */
+};
+
+/* False: nobody knows which, or they are not the project's. */
+static bool told_names(const struct ab_word *w, struct told *t)
 {
-	bool is_below = w->len == 2 && !memcmp(w->text, "./", 2);
+	const struct ab_hole *h = w->holes;
 	const struct ab_names *names;
 
-	if (w->hole_count != 1 || (w->len && !is_below) ||
-	    w->holes->at != w->len || !ab_names_are_own(w->holes))
-		return NULL;
-	names = ab_names_noted(w->holes->origin);
-	return names && names->count && !names->is_read ? names : NULL;
+	if (w->hole_count != 1 || h->at != w->len || h->is_cut ||
+	    h->part == AB_PART_BYTES || !h->origin ||
+	    (w->len && w->text[w->len - 1] != '/'))
+		return false;
+	names = ab_names_noted(h->origin);
+	if (!names || !names->count || names->count > MAX_TOLD)
+		return false;
+	t->names = names;
+	t->prefix = w->len == 2 && !memcmp(w->text, "./", 2) ? 0 : w->len;
+	t->is_own = !names->is_read && ab_names_are_own(h);
+	t->is_part = h->kind != AB_HOLE_BYTES || h->part == AB_PART_WORD;
+	return t->is_own ? !t->prefix :
+			   names->is_all && ab_names_are_inside(h->origin);
+}
+
+/* ./$t, of what git printed: a file of the project, while the text wrote none
+   that it could be. */
+static bool is_tracked(struct ab_check *c, const struct ab_word *w)
+{
+	return w->hole_count == 1 && w->len == 2 && w->holes->at == 2 &&
+	       !memcmp(w->text, "./", 2) && ab_git_is_file(w, 2) &&
+	       !c->has_files && !c->trees;
+}
+
+/* All that is below the name, where ls was told to look into that, or find to
+   begin there; false: nobody knows which those are, or what is left of a name
+   that has a blank in it. */
+static bool all_below(struct ab_check *c, const struct ab_word *w,
+		      const struct told *t, const struct ab_word *name,
+		      struct ab_word *out)
+{
+	const struct ab_word any = { .text = "*", .len = 1,
+				     .span = name->span };
+	struct ab_word dir = *name;
+	uint32_t below = t->prefix > 2 && !memcmp(w->text, "./", 2) ? 2 : 0;
+
+	while (dir.len > 1 && dir.text[dir.len - 1] == '/')
+		dir.len--;
+	if (t->names->is_read ?
+		    t->prefix - below != dir.len + 1 ||
+			    memcmp(w->text + below, dir.text, dir.len) != 0 :
+		    !w->len && w->holes->part == AB_PART_WORD)
+		return false;
+	return ab_found_file(c, &dir, &any, true, out);
 }
 
 /* A name with a blank in it may leave its last part as the command: such a one
@@ -120,26 +168,49 @@ static bool has_ifs(const struct ab_check *c)
 	return ifs && ifs->hole_count;
 }
 
+/* False: it is no program of the project alone. */
+static bool judge_told(struct ab_check *c, const struct ab_use *use,
+		       struct ab_word *all, const struct ab_word *name)
+{
+	/* "build/x sh" is two words, of which each may be one */
+	if (!memchr(name->text, '/', name->len) ||
+	    memchr(name->text, ' ', name->len))
+		return false;
+	all[0] = *name;
+	ab_check_words(c, all, use->count, use->in_taint, use->in_text,
+		       use->has_stdin);
+	return true;
+}
+
 bool ab_judge_found(struct ab_check *c, const struct ab_use *use)
 {
-	const struct ab_names *names = told_names(use->words);
-	struct ab_word *all;
+	const struct ab_word *w = use->words;
+	struct ab_word *all, below;
+	struct told t;
 
-	if (AB_LIKELY(!names) || names->count > MAX_TOLD || has_operand(use) ||
-	    has_ifs(c))
+	if (AB_LIKELY(!w->hole_count))
+		return false;
+	if (is_tracked(c, w))
+		return true;
+	if (!told_names(w, &t) || has_ifs(c) ||
+	    ((t.is_part || (t.names->is_read && !w->len)) && has_operand(use)))
 		return false;
 	all = ab_check_alloc(c, use->count * sizeof(*all));
 	if (!all)
 		return false;
-	memcpy(all, use->words, use->count * sizeof(*all));
-	for (uint32_t i = 0; i < names->count; i++) {
-		all[0] = names->words[i];
-		/* "build/x sh" is two words, of which each may be one */
-		if (!memchr(all[0].text, '/', all[0].len) ||
-		    memchr(all[0].text, ' ', all[0].len))
+	memcpy(all, w, use->count * sizeof(*all));
+	for (uint32_t i = 0; i < t.names->count; i++) {
+		const struct ab_word *name = &t.names->words[i];
+		bool is_one = t.is_own || (name->hole_count && !t.prefix);
+
+		if (!is_one && (name->hole_count ||
+				!all_below(c, w, &t, name, &below) ||
+				!judge_told(c, use, all, &below)))
 			return false;
-		ab_check_words(c, all, use->count, use->in_taint, use->in_text,
-			       use->has_stdin);
+		/* find x -name y */
+		if ((is_one || memchr(name->text, '/', name->len)) &&
+		    !judge_told(c, use, all, name))
+			return false;
 	}
 	return true;
 }

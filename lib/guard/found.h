@@ -70,6 +70,7 @@ bool ab_found_is_inside(struct ab_check *c, const struct ab_use *use);
 struct ab_names {
 	uint32_t count;
 	bool is_flat, is_read; /* is_read: only what reads them is judged */
+	bool is_all; /* nothing else is there, as find and ls print it */
 	/* ab_found_is_narrow(): where it wrote that */
 	const struct ab_stream *own;
 	/* ab_found_is_inside(): the same, or where whole lines of it go */

@@ -145,7 +145,7 @@ struct ab_names *ab_names_keep(struct ab_check *c, struct ab_stream *out,
 	/* no word is read beyond those that are put in */
 	if (kept) {
 		kept->count = count;
-		kept->is_flat = kept->is_read = false;
+		kept->is_flat = kept->is_read = kept->is_all = false;
 		kept->own = kept->inside = NULL;
 	}
 	for (uint32_t i = 0; kept && i < count; i++) {
@@ -454,6 +454,7 @@ static void pass_names(struct ab_check *c, const struct ab_use *use,
 			are->count--;
 		are->is_flat = false;
 		are->is_read = were->is_read;
+		are->is_all = were->is_all;
 		are->inside = ab_names_are_inside(in) ? out : NULL;
 		are->own = is_own ? out : NULL;
 		were = are;
@@ -472,6 +473,7 @@ static void pass_names(struct ab_check *c, const struct ab_use *use,
 	if (!are)
 		return;
 	are->is_read = were->is_read;
+	are->is_all = were->is_all;
 	are->inside = were->inside == out ? out : NULL;
 	are->own = were->own == out ? out : NULL;
 }
@@ -576,6 +578,7 @@ static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
 		return;
 	kept->count = count;
 	kept->is_flat = flat;
+	kept->is_all = !told && !is_tree && !p->is_located;
 	is_exact = p->is_listed && is_spelled(use);
 	kept->is_read = (p->is_listed && !is_exact &&
 			 !ab_found_are_files(c, use)) || p->is_located ||

@@ -357,7 +357,7 @@ static const struct value *printed(struct ab_shell_run *run,
 		return NULL;
 	hole = *w->holes;
 	hole.kind = AB_HOLE_BYTES;
-	if (hole.part == AB_PART_LINE)
+	if (hole.part != AB_PART_BYTES)
 		hole.part = AB_PART_WORD;
 	copy.holes = &hole;
 	return ab_run_scalar(run, &copy);
