@@ -271,8 +271,8 @@ bool ab_code_reads_files(struct ab_code *k);
 bool ab_code_reads_input(const struct ab_code *k);
 /* js: /x/.exec(y) */
 bool ab_code_is_match(struct ab_code *k, const struct ab_token *t);
-/* go: cmd := "x", java: String cmd = "x", f(cmd): not what runs it. */
-bool ab_code_is_variable(const struct ab_code *k, const struct ab_token *t);
+/* go: cmd := "x", t.Run(name, f), java: String cmd = "x", rust: for cmd in x. */
+bool ab_code_runs_nothing(const struct ab_code *k, const struct ab_token *t);
 /* The word at hand is called, or handed on to be: not what is imported, and
    not the exec() of a pattern. The lexer is behind it. */
 bool ab_code_is_run(struct ab_code *k, const struct ab_token *t);

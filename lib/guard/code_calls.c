@@ -190,7 +190,33 @@ bool ab_code_is_match(struct ab_code *k, const struct ab_token *t)
 	return from < at && is_pattern_name(k->text, s + from, at - from);
 }
 
-bool ab_code_is_variable(const struct ab_code *k, const struct ab_token *t)
+/* go: t.Run("x", func...) of package testing. */
+static bool is_subtest(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text + t->at;
+
+	return ab_code_is_text(k, t, "Run") && t->at > 2 && s[-1] == '.' &&
+	       memchr("tb", s[-2], 2) && !ab_code_is_letter(s[-3]) &&
+	       ab_code_has_name(k, "testing");
+}
+
+/* A word that says of which kind it is, or of which it is one. */
+static bool is_said_of(const struct ab_code *k, const struct ab_word *text,
+		       uint32_t from)
+{
+	static const char *const words[] = { "in", "string", "str", "String" };
+	struct ab_token word = { .kind = AB_TOKEN_WORD };
+
+	while (from < text->len && memchr(" \t", text->text[from], 2))
+		from++;
+	word.at = from;
+	while (from < text->len && ab_code_is_letter(text->text[from]))
+		from++;
+	word.len = from - word.at;
+	return ab_code_is_one_of(k, &word, words, AB_ARRAY_LEN(words));
+}
+
+bool ab_code_runs_nothing(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const words[] = { "let", "mut", "var", "val",
 					     "const", "auto", "final", "def",
@@ -200,7 +226,11 @@ bool ab_code_is_variable(const struct ab_code *k, const struct ab_token *t)
 	struct ab_token word = { .kind = AB_TOKEN_WORD };
 	char next = ab_code_next_byte(text, i);
 
+	if (*(text->text + t->at) == 'R')
+		return is_subtest(k, t);
 	if (next && memchr("),;.]}", next, 6))
+		return true;
+	if (is_said_of(k, text, i))
 		return true;
 	if (!next || !memchr(":=", next, 2))
 		return false;

@@ -98,7 +98,7 @@ static const struct {
 	{ "Rename", OTHER, CALL_RENAME, "os" },
 	{ "Request", PY | JS, CALL_URL },
 	{ "RotatingFileHandler", PY, CALL_WRITE },
-	{ "Run", OTHER, CALL_SHELL },
+	{ "Run", OTHER, CALL_SHELL, "*" },
 	{ "RunProcess", OTHER, CALL_SHELL },
 	{ "Script", JS, CALL_CODE },
 	{ "SourceFileLoader", PY, CALL_LOAD },
@@ -738,7 +738,7 @@ static bool is_of(const struct ab_code *k, const struct ab_token *t,
 	bool is_free = *of == '+';
 
 	if (*of == '*')
-		return !ab_code_is_variable(k, t);
+		return !ab_code_runs_nothing(k, t);
 	/* of whatever, in a program that packs files */
 	if (*of == '%')
 		return last == '.' && k->modules & AB_MODULE_ARCHIVE;
