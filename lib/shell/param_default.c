@@ -45,6 +45,13 @@ enum likely_split {
 	LIKELY_PARTS  /* some of it is quoted, or not known */
 };
 
+/* "${x:-$dir/y}", where a command printed $dir: what is likely is no /y. */
+static bool begins_open(const struct expansion *e, const struct segment *args)
+{
+	return e->param->op != OP_OTHER && args && args->hole && !args->len &&
+	       args->origin && args->next;
+}
+
 static enum likely_split split_of(const struct expansion *e,
 				  const struct segment *args)
 {
@@ -52,7 +59,7 @@ static enum likely_split split_of(const struct expansion *e,
 	bool is_split = false, has_parts = false;
 
 	if (e->flags & SEGMENT_QUOTED)
-		return LIKELY_ONE;
+		return begins_open(e, args) ? LIKELY_PARTS : LIKELY_ONE;
 	for (; args; args = args->next) {
 		bool is_quoted = args->flags & SEGMENT_QUOTED;
 		bool is_open = args->hole && !args->len;
