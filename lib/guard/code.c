@@ -13,6 +13,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "guard/code.h"
 #include "guard/command.h"
 
@@ -289,6 +290,40 @@ static bool is_pruned(const struct ab_code *k, const struct ab_token *t)
 	       (ab_code_has_name(k, "walk") || ab_code_has_name(k, "fwalk"));
 }
 
+#define MAX_LOOKS 32 /* at names; then each is called */
+
+/* from subprocess import run, anywhere: the lines of the first few. */
+static bool is_imported(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char word[] = "import";
+	const char *s = k->text->text, *end = s + k->text->len;
+	const char *name = s + t->at, *at = s;
+
+	for (uint32_t i = 0; (at = memmem(at, (size_t)(end - at), word,
+					  sizeof(word) - 1)); i++) {
+		size_t n = ab_seek(at, (size_t)(end - at), '\n');
+
+		if (i == 16 || n > 256 || memmem(at, n, name, t->len))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* `for run in names: print(run)`: a name of values, which is not called. */
+static bool is_value(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n;
+
+	if (!(k->lang & (AB_PY | AB_JS)) || !k->name_count ||
+	    ab_code_is_sign(k, &k->before, '.') ||
+	    ab_code_next_byte(k->text, t->at + t->len) == '(')
+		return false;
+	n = ab_code_named(k, t);
+	return n && !n->call && n->count && k->looked++ < MAX_LOOKS &&
+	       !is_imported(k, t);
+}
+
 /* The call that begins with a token. */
 static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 {
@@ -302,6 +337,8 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 		return AB_CALL_CODE;
 	if (t->kind == AB_TOKEN_WORD)
 		kind = call_at(k, t);
+	if (kind == AB_CALL_SHELL && is_value(k, t))
+		return AB_CALL_NONE;
 	/* ab_code_awk_token() has read it */
 	if (kind == AB_CALL_SHELL && k->lang == AB_AWK)
 		return AB_CALL_NONE;
