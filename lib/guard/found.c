@@ -529,27 +529,75 @@ bool ab_found_is_inside(struct ab_check *c, const struct ab_use *use)
 	return ab_found_are_inside(c, use);
 }
 
+/* Not what any name has. */
+static bool is_telling(const struct ab_word *name)
+{
+	uint32_t letters = 0;
+
+	if (memchr(name->text, '[', name->len))
+		return false;
+	for (uint32_t k = 0; k < name->len; k++)
+		letters += !memchr("*?].!^-\\", name->text[k], 8);
+	return letters > 1;
+}
+
+static bool has_word(const struct ab_use *use, const char *text)
+{
+	uint32_t k = 1;
+
+	while (k < use->count && !ab_word_equals(&use->words[k], text))
+		k++;
+	return k < use->count;
+}
+
+/* `-path x -prune -o -name y -print`: between any two -o stands a name, or what
+   is not printed since something else is said to be. */
+static bool is_named_each(const struct ab_use *use)
+{
+	const bool is_silent = !has_word(use, "(") &&
+			       (has_word(use, "-print") ||
+				has_word(use, "-print0"));
+	bool is_named = false, is_told = false;
+
+	for (uint32_t k = 1; k < use->count; k++) {
+		const struct ab_word *w = &use->words[k];
+
+		is_told |= ab_word_equals(w, "-print") ||
+			   ab_word_equals(w, "-print0");
+		if (ab_word_equals(w, "-o") || ab_word_equals(w, "-or")) {
+			if (!is_named && !(is_silent && !is_told &&
+					   ab_word_equals(w - 1, "-prune")))
+				return false;
+			is_named = is_told = false;
+		}
+		if ((ab_word_equals(w, "-name") ||
+		     ab_word_equals(w, "-iname")) &&
+		    k + 1 < use->count) {
+			k++;
+			is_named |= !use->words[k].hole_count &&
+				    is_telling(&use->words[k]);
+		}
+	}
+	return is_named;
+}
+
 /* `find packages -name dist`: below the project's own directories, by a name,
    and nothing but the names is printed. */
 bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use)
 {
-	static const char *const wide[] = { "!", "-not", "-o", "-or", "," };
-	uint32_t letters = 0;
+	static const char *const wide[] = { "!", "-not", "," };
 	struct ab_word name;
 
-	if (!ab_found_name(c, use, &name))
+	if (!ab_found_name(c, use, &name) || !is_telling(&name))
 		return false;
-	if (memchr(name.text, '[', name.len))
-		return false;
-	for (uint32_t k = 0; k < name.len; k++)
-		letters += !memchr("*?].!^-\\", name.text[k], 8);
 	for (uint32_t k = 1; k < use->count; k++) {
 		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
 			if (ab_word_equals(&use->words[k], wide[n]))
 				return false;
 		}
 	}
-	return letters > 1 && ab_found_is_inside(c, use);
+	return (!has_choice(use) || is_named_each(use)) &&
+	       ab_found_is_inside(c, use);
 }
 
 bool ab_found_has_patterns(const struct ab_use *use)
