@@ -188,7 +188,7 @@ struct ab_check {
 	bool has_names;	 /* a stream's note says which files find takes */
 	bool has_lists;	 /* a file has names in it: lists.c */
 	bool has_holed_file; /* the name of one has holes */
-	uint64_t file_names; /* a bit for the last name of each */
+	uint64_t file_names; /* two bits for the last name of each */
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];
 	uint64_t lost_modules; /* ab_file_module_bit() of those beyond it */

@@ -174,8 +174,10 @@ static void check_scripts(struct ab_check *c, const struct ab_word *text)
 
 void ab_check_jq(struct ab_check *c, const struct ab_word *text)
 {
-	if (AB_UNLIKELY(memmem(text->text, text->len, "env", 3) ||
-			memmem(text->text, text->len, "$ENV", 4)))
+	if (AB_UNLIKELY((memchr(text->text, 'v', text->len) &&
+			 memmem(text->text, text->len, "env", 3)) ||
+			(memchr(text->text, 'V', text->len) &&
+			 memmem(text->text, text->len, "$ENV", 4))))
 		check_env(c, text);
 	if (AB_UNLIKELY(memmem(text->text, text->len, "scripts", 7) != NULL))
 		check_scripts(c, text);

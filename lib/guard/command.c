@@ -94,7 +94,8 @@ static void run_script(struct ab_check *c, const struct ab_use *use,
 {
 	const struct ab_program *p = NULL;
 	/* who reads it with `.` wants its functions */
-	bool is_git = !use->program->is_builtin && ab_git_is_script(w);
+	bool is_git = !use->program->is_builtin &&
+		      memchr(w->text, '-', w->len) && ab_git_is_script(w);
 	uint32_t base, i = 0;
 
 	if (!is_git && !ab_has_role(use->program, AB_ROLE_STDIN_CODE))

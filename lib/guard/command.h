@@ -391,6 +391,9 @@ void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
 		    uint32_t taint);
 
 /* --- redirs.c --- */
+/* Of what a pipe brings it, that which is known where the rest is not: `{ date;
+ * echo x; } | cat >f`; or NULL. */
+const struct ab_word *ab_part_in(const struct ab_shell_command *m);
 /* What a command finds on its stdin. */
 struct ab_input {
 	uint32_t taint;

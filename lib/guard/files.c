@@ -226,9 +226,13 @@ bool ab_file_last(struct ab_check *c, const struct ab_word *url,
 }
 
 /* A bit for names like this one. */
-static uint64_t name_bit(const char *name, uint32_t len)
+static uint64_t name_bits(const char *name, uint32_t len)
 {
-	return UINT64_C(1) << ((unsigned char)*name * 7u + len) % 64;
+	uint32_t first = (unsigned char)*name;
+	uint32_t last = (unsigned char)name[len - 1];
+
+	return UINT64_C(1) << (first * 7 + len) % 64 |
+	       UINT64_C(1) << (last * 11 + len * 5 + first) % 64;
 }
 
 /* Where the last name in a path begins; len: it has none that stays as it is
@@ -246,11 +250,11 @@ static uint32_t last_name(const char *text, uint32_t len)
 }
 
 /* The bit of a file's variable; of one whose last name is odd all bits. */
-static uint64_t written_bit(const char *variable, uint32_t len)
+static uint64_t written_bits(const char *variable, uint32_t len)
 {
 	uint32_t from = last_name(variable, len);
 
-	return from < len ? name_bit(variable + from, len - from) : UINT64_MAX;
+	return from < len ? name_bits(variable + from, len - from) : UINT64_MAX;
 }
 
 /* The path has a hole that may be any bytes, and so no name but that of
@@ -287,12 +291,15 @@ static bool is_pattern_name(const struct ab_check *c,
 static bool is_other_file(const struct ab_check *c, const struct ab_word *path)
 {
 	uint32_t from = path->len ? last_name(path->text, path->len) : 0;
+	uint64_t bits;
 
 	if (path->hole_count &&
 	    (is_other_holed(c, path) || is_pattern_name(c, path, from)))
 		return true;
-	return !path->hole_count && from < path->len &&
-	       !(c->file_names & name_bit(path->text + from, path->len - from));
+	if (path->hole_count || from >= path->len)
+		return false;
+	bits = name_bits(path->text + from, path->len - from);
+	return (c->file_names & bits) != bits;
 }
 
 bool ab_file_is_untold(const struct ab_check *c, const struct ab_word *path)
@@ -362,7 +369,7 @@ const struct ab_word *ab_file_get_beside(struct ab_check *c,
 void ab_file_note(struct ab_check *c, const char *variable, uint32_t len)
 {
 	c->has_files = true;
-	c->file_names |= written_bit(variable, len);
+	c->file_names |= written_bits(variable, len);
 	c->has_holed_file |= memchr(variable, HOLE_SIGN, len) != NULL;
 	for (uint32_t i = 0; i < c->written_count; i++) {
 		if (!strcmp(c->written[i], variable))

@@ -206,6 +206,10 @@ static void copy_last(struct ab_check *c, const struct ab_use *use,
 	bool is_loose = text && !is_input && c->copy_from &&
 			ab_file_is_loose(c, c->copy_from);
 
+	if (!text && !c->copy_from && c->command) {
+		text = ab_part_in(c->command);
+		is_loose = text != NULL;
+	}
 	save_copy(c, use, path, taint, text, is_loose);
 	if (AB_UNLIKELY(c->has_lists) && c->copy_from && !is_input)
 		ab_list_save(c, path, ab_list_made(c, ab_list_of(c,

@@ -391,13 +391,23 @@ static const struct ab_word *as_line(struct ab_check *c,
 	return line;
 }
 
+const struct ab_word *ab_part_in(const struct ab_shell_command *m)
+{
+	const struct ab_stream *in = m->place.in;
+
+	if (AB_LIKELY(!in || in->value || !in->most || !in->most->len) ||
+	    !ab_has_stdin(m))
+		return NULL;
+	return ab_file_part(in->taint, in->most);
+}
+
 void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_shell_redir *out,
 		     const struct ab_input *in)
 {
 	struct ab_stream *process = ab_redir_process(out);
 	struct ab_word room;
-	const struct ab_word *known;
+	const struct ab_word *known, *part;
 	bool is_value;
 
 	if (AB_UNLIKELY(process != NULL))
@@ -413,8 +423,20 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	known = known_output(c, m, in, &room);
 	if (!known && m->builtin == AB_BUILTIN_CAT && m->argc == 1)
 		known = in->text; /* cat >f <<<"$x" */
-	/* tee >(cat >f): what that gets comes later */
-	if (!known && (prints_words(m) ||
+	part = known ? NULL : ab_part_in(m);
+	if (AB_UNLIKELY(part != NULL) && m->builtin == AB_BUILTIN_CAT &&
+	    m->argc == 1) {
+		if (is_append(out))
+			ab_file_append(c, &out->target, c->out_taint, part);
+		else
+			ab_file_save(c, &out->target, c->out_taint, part,
+				     false);
+		ab_file_loosen(c, &out->target);
+		return;
+	}
+	/* tee >(cat >f): what that gets comes later; and who knows what a
+	   filter makes of what is known in part */
+	if (!known && (prints_words(m) || part ||
 		       (m->place.in && !m->place.in->value &&
 			m->place.in->kind == AB_STREAM_PROC_OUT))) {
 		ab_file_pipe(c, &out->target);
@@ -456,7 +478,7 @@ ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 {
 	const struct ab_shell_redir *out = NULL;
-	const struct ab_word *value = s->out ? s->out->most : NULL;
+	const struct ab_word *value = s->out ? s->out->most : NULL, *one;
 
 	for (uint32_t i = 0; i < s->redir_count; i++) {
 		const struct ab_shell_redir *r = &s->redirs[i];
@@ -487,4 +509,9 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 		ab_file_save(c, &out->target, s->out->taint, value, false);
 	if (value && s->out->is_part)
 		ab_file_loosen(c, &out->target);
+	/* { ...; } > "$v" */
+	for (uint32_t i = 0; AB_UNLIKELY(out->target.hole_count) &&
+			     (one = ab_shell_choice(&out->target, i));
+	     i++)
+		ab_file_add(c, one, s->out->taint, value);
 }

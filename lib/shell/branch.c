@@ -152,6 +152,19 @@ static const struct value *next_text(const struct value **at)
 	return NULL;
 }
 
+const struct ab_word *ab_shell_choice(const struct ab_word *w, uint32_t index)
+{
+	const struct value *v = w->hole_count == 1 && !w->len ?
+					w->holes->one_of : NULL;
+	const struct value *text;
+
+	while ((text = next_text(&v))) {
+		if (!index--)
+			return text->words;
+	}
+	return NULL;
+}
+
 /* It is among them, or they are as many as are kept. */
 static bool is_enough(const struct value *v, const struct value *like)
 {

@@ -127,8 +127,8 @@ struct ab_stream {
 	 * of constants, cat of a here-document, : and true. May have holes.
 	 * Complete once its commands were visited. Or NULL. */
 	const struct ab_word *value;
-	/* REDIRECT: the same, where some of it is perhaps not written; is_part:
-	 * and more is, that nobody knows */
+	/* REDIRECT, PIPE: the same, where some of it is perhaps not written;
+	 * is_part: and more is, that nobody knows */
 	const struct ab_word *most;
 	bool is_part;
 };
@@ -502,6 +502,9 @@ const struct ab_word *ab_shell_value(const struct ab_shell_run *run,
 const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
 				       const char *name, size_t len,
 				       uint32_t index);
+/* The same of a word that is nothing but such a variable, "$v", where no
+ * command is read: of a redirection around several. */
+const struct ab_word *ab_shell_choice(const struct ab_word *w, uint32_t index);
 /* Whose it is: a shell's own and its subshells'; that of a shell and of all
  * that it starts; everybody's, as a file is: what a subshell does to it stays
  * done. */

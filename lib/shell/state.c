@@ -551,6 +551,12 @@ struct stream *ab_run_stream(struct ab_shell_run *run,
 	return s;
 }
 
+/* What is known of what goes to a file counts, whatever is beside it. */
+static bool keeps_parts(const struct ab_stream *s)
+{
+	return s->kind == AB_STREAM_REDIRECT || s->kind == AB_STREAM_PIPE;
+}
+
 void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 		  const struct ab_word *word)
 {
@@ -564,12 +570,12 @@ void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 	if (word && word->len == 0 && word->hole_count == 0)
 		return;
 	s->is_unsure |= run->uncertain != s->uncertain;
-	if (!word && stream->kind == AB_STREAM_REDIRECT) {
+	if (!word && keeps_parts(stream)) {
 		s->is_unsure = stream->is_part = true;
 		return;
 	}
 	if (!word ||
-	    (s->is_unsure && stream->kind != AB_STREAM_REDIRECT) ||
+	    (s->is_unsure && !keeps_parts(stream)) ||
 	    !(piece = ab_run_high(run, sizeof(*piece))) ||
 	    !(piece->word = ab_run_keep(run, word))) {
 		s->is_unknown = true;

@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "e2e"))
 import sound_dirs
+import sound_files
 from sound_lib import judge
 from tool_lib import expect, main, test
 
@@ -32,6 +33,11 @@ def no_program_that_harms_is_allowed():
 @test
 def no_program_that_harms_elsewhere_is_allowed():
     look(sound_dirs.Maker, sound_dirs.Place)
+
+
+@test
+def no_file_that_harms_is_run():
+    look(sound_files.Maker, sound_files.Place)
 
 
 main()
