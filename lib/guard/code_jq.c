@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "guard/code.h"
 #include "guard/command.h"
 
@@ -22,7 +23,7 @@ struct open {
 static bool is_word_byte(char ch)
 {
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9') || memchr("_$@.-/:", ch, 7);
+	       (ch >= '0' && ch <= '9') || memchr("_$@.-:", ch, 6);
 }
 
 static char innermost(const struct open *o)
@@ -69,6 +70,8 @@ static bool takes_all(const char *s, uint32_t len, uint32_t end,
 {
 	uint32_t at = skip_blanks(s, len, end);
 
+	while (at < len && s[at] == '?')
+		at = skip_blanks(s, len, at + 1);
 	if (at == len)
 		return true;
 	if (s[at] == '.')
@@ -78,7 +81,7 @@ static bool takes_all(const char *s, uint32_t len, uint32_t end,
 		return at + 1 == len || s[at + 1] != '"';
 	if (is_key && innermost(o) == '{' && memchr(",}:", s[at], 3))
 		return false;
-	return memchr("|,;)]}+*", s[at], 8) ?
+	return memchr("|,;)]}+*/#", s[at], 10) ?
 		       !shows_names(s, len, at) :
 		       at > end && !memchr(":(=", s[at], 3);
 }
@@ -135,6 +138,8 @@ static void check_env(struct ab_check *c, const struct ab_word *text)
 		last = memchr(" \t\n", ch, 3) ? last : ch;
 		if (ch == '"')
 			at = skip_string(s, len, at, &open);
+		else if (ch == '#')
+			at += (uint32_t)ab_seek(s + at, len - at, '\n');
 		else if (memchr("([{", ch, 3))
 			note_open(&open, ch);
 		else if (memchr(")]}", ch, 3) && open.depth) {
