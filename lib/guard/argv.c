@@ -295,6 +295,10 @@ static bool asks_help(const struct scan *s, const struct ab_word *w)
 	if (u->options || u->is_unsure || u->value_count || s->is_ended ||
 	    w->hole_count)
 		return false;
+	/* kubectl exec pod psql -h db */
+	if (u->operand_count > u->base[u->program->depth] &&
+	    ab_has_role(u->program, AB_ROLE_WRAP))
+		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (bits & 1u << i && ab_word_equals(w, names[i]))
 			return true;
