@@ -278,8 +278,29 @@ static bool is_profiled(const struct ab_code *k, const struct ab_token *t)
 		ab_code_is_text(k, &k->behind, "pdb"));
 }
 
+#define MAX_LOOKS 32 /* at names; then each is called */
+
+/* python: dirs = x, import os as dirs: it is not what a walk gives it. */
+static bool is_set(const struct ab_word *text, const struct ab_token *t)
+{
+	const char *s = text->text, *end = s + text->len, *at = s;
+
+	for (; (at = memmem(at, (size_t)(end - at), s + t->at, t->len));
+	     at += t->len) {
+		uint32_t i = (uint32_t)(at - s) + t->len;
+
+		while (i < text->len && memchr(" \t", s[i], 2))
+			i++;
+		if ((at - s > 3 && !memcmp(at - 3, "as ", 3)) ||
+		    (i < text->len && s[i] == '=' &&
+		     !(i + 1 < text->len && s[i + 1] == '=')))
+			return true;
+	}
+	return false;
+}
+
 /* python: dirs.remove(".git") has a walk go on without it. */
-static bool is_pruned(const struct ab_code *k, const struct ab_token *t)
+static bool is_pruned(struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const names[] = { "dirs", "dirnames", "subdirs",
 					     "directories", "folders" };
@@ -287,23 +308,31 @@ static bool is_pruned(const struct ab_code *k, const struct ab_token *t)
 	return k->lang == AB_PY && ab_code_is_text(k, t, "remove") &&
 	       ab_code_is_sign(k, &k->before, '.') &&
 	       ab_code_is_one_of(k, &k->behind, names, AB_ARRAY_LEN(names)) &&
-	       (ab_code_has_name(k, "walk") || ab_code_has_name(k, "fwalk"));
+	       k->looked++ < MAX_LOOKS &&
+	       (ab_code_has_name(k, "walk") || ab_code_has_name(k, "fwalk")) &&
+	       !is_set(k->text, &k->behind);
 }
 
-#define MAX_LOOKS 32 /* at names; then each is called */
-
-/* from subprocess import run, anywhere: the lines of the first few. */
+/* from subprocess import run, anywhere: the lines of the first few. What
+   javascript takes out of a module has its name in many ways. */
 static bool is_imported(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char word[] = "import";
 	const char *s = k->text->text, *end = s + k->text->len;
 	const char *name = s + t->at, *at = s;
 
+	if (k->lang == AB_JS && (k->modules & AB_MODULE_COMMANDS ||
+				 ab_code_has_name(k, "require")))
+		return true;
 	for (uint32_t i = 0; (at = memmem(at, (size_t)(end - at), word,
 					  sizeof(word) - 1)); i++) {
 		size_t n = ab_seek(at, (size_t)(end - at), '\n');
 
-		if (i == 16 || n > 256 || memmem(at, n, name, t->len))
+		/* import (a,\n b), import \\\n a */
+		if (memchr(at, '(', n))
+			n = ab_seek(at, (size_t)(end - at), ')');
+		if (i == 16 || n > 256 || at[n - 1] == '\\' ||
+		    memmem(at, n, name, t->len))
 			return true;
 		at += n;
 	}
