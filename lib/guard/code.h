@@ -119,7 +119,7 @@ struct ab_code {
 	const char *name; /* of the language */
 	uint8_t lang;
 	/* ab_code_find_modules() */
-	uint8_t modules; /* AB_MODULE_* that it names */
+	uint16_t modules; /* AB_MODULE_* that it names */
 	uint8_t alias_count;
 	struct ab_token aliases[4]; /* import subprocess as x */
 	bool runs_input; /* a call runs what is not in the program */
@@ -192,7 +192,10 @@ enum {
 	AB_MODULE_MOCK = 16,
 	AB_MODULE_GIT = 32, /* a library that has the commands of git */
 	AB_MODULE_SH = 64,  /* ... or any program as a method */
-	AB_MODULE_ARCHIVE = 128
+	AB_MODULE_ARCHIVE = 128,
+	AB_MODULE_TESTING = 256, /* of go */
+	AB_MODULE_PROCESS = 512	 /* Process.Start(), of whose words not all are
+				    followed */
 };
 
 /* --- code_words.c --- */

@@ -197,7 +197,7 @@ static bool is_subtest(const struct ab_code *k, const struct ab_token *t)
 
 	return ab_code_is_text(k, t, "Run") && t->at > 2 && s[-1] == '.' &&
 	       memchr("tb", s[-2], 2) && !ab_code_is_letter(s[-3]) &&
-	       ab_code_has_name(k, "testing");
+	       k->modules & AB_MODULE_TESTING;
 }
 
 /* A word that says of which kind it is, or of which it is one. */
@@ -228,6 +228,9 @@ bool ab_code_runs_nothing(const struct ab_code *k, const struct ab_token *t)
 
 	if (*(text->text + t->at) == 'R')
 		return is_subtest(k, t);
+	/* dart, c#: a command that is called cmd may be one that they run */
+	if (k->modules & AB_MODULE_PROCESS)
+		return false;
 	if (next && memchr("),;.]}", next, 6))
 		return true;
 	if (is_said_of(k, text, i))
@@ -469,6 +472,10 @@ void ab_code_find_modules(struct ab_code *k)
 	if (k->lang == AB_PY &&
 	    (ab_code_text_has(text, "ZipFile") || ab_code_text_has(text, "tarfile")))
 		k->modules |= AB_MODULE_ARCHIVE;
+	if (k->lang == AB_OTHER && ab_code_text_has(text, "testing"))
+		k->modules |= AB_MODULE_TESTING;
+	if (k->lang == AB_OTHER && ab_code_text_has(text, "Process"))
+		k->modules |= AB_MODULE_PROCESS;
 	if (k->lang != AB_JS)
 		return;
 	if (memmem(text->text, text->len, "simple-git", 10) ||
