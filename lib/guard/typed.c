@@ -165,10 +165,10 @@ static void named_text(struct ab_check *c, const struct ab_word *name,
 		       const struct ab_word *w)
 {
 	static const char next[] = "\n";
-	uint32_t n = 0, extra = name->len + 2;
+	uint32_t n = 0, extra = name->len + 2, depth = 0;
 	size_t room = name->len + 2;
 	struct ab_word text = { .span = w->span };
-	bool is_begin = true;
+	bool is_gap = true;
 	char quote = 0, *s;
 
 	for (uint32_t i = 0; i < w->len; i++)
@@ -181,14 +181,18 @@ static void named_text(struct ab_check *c, const struct ab_word *name,
 	for (uint32_t i = 0; i < w->len; i++) {
 		char ch = w->text[i];
 
-		/* a remark of a file: a quote in it is none */
-		if (is_begin && ch == '#')
+		/* a remark of a file: a quote in it is none; #{ x } is no
+		   remark, nor does one begin in it */
+		if (ch == '#' && i + 1 < w->len && w->text[i + 1] == '{')
+			depth += !quote;
+		else if (is_gap && ch == '#')
 			i += (uint32_t)ab_seek(w->text + i, w->len - i, '\n');
 		if (i == w->len)
 			break;
 		ch = w->text[i];
-		is_begin = !quote && (ch == '\n' ||
-				      (is_begin && memchr(" \t", ch, 2)));
+		if (depth)
+			depth = ch == '\n' ? 0 : depth - (ch == '}');
+		is_gap = !quote && !depth && memchr(" \t\n;", ch, 4);
 		if (ch == '\\' && quote != '\'' && i + 1 < w->len) {
 			s[n++] = ch;
 			s[n++] = w->text[++i];
