@@ -117,7 +117,7 @@ static bool is_action(const struct ab_word *w)
 	static const char *const names[] = { "-exec", "-execdir", "-ok",
 					     "-okdir", "-delete", "-fprint",
 					     "-fprint0", "-fls", "-printf",
-					     "-quit", "-ls" };
+					     "-fprintf", "-quit", "-ls" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (ab_word_equals(w, names[i]))
@@ -534,7 +534,9 @@ static bool is_telling(const struct ab_word *name)
 {
 	uint32_t letters = 0;
 
-	if (memchr(name->text, '[', name->len))
+	/* -path -name -o: what stands there may be no name of a -name */
+	if (!name->len || *name->text == '-' ||
+	    memchr(name->text, '[', name->len))
 		return false;
 	for (uint32_t k = 0; k < name->len; k++)
 		letters += !memchr("*?].!^-\\", name->text[k], 8);
