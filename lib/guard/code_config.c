@@ -58,6 +58,9 @@ static uint32_t spell_name(const struct config *g, const char *s, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		char ch = s[i];
 
+		/* "rustc-wrapper" = */
+		if (g->is_cargo && memchr("\"'", ch, 2))
+			continue;
 		if (!ab_code_is_letter(ch) && !memchr("-.", ch, 2))
 			return 0;
 		out[len++] = ch == '_' && !g->is_cargo ? '-' : ch;
