@@ -168,12 +168,16 @@ void ab_check_shell_calls(struct ab_check *c, const struct ab_word *text)
 		at = (uint32_t)(hit - s) + (uint32_t)sizeof(call) - 1;
 		while (at < text->len && memchr(" \t\r\n", s[at], 4))
 			at++;
+		/* f"..." */
+		while (text->len - at > 1 && memchr("fr", s[at], 2))
+			at++;
 		stop = at + (uint32_t)ab_seek(s + at, text->len - at, '\n');
 		/* with three quotes it goes on behind the line */
-		if (text->len - at > 6 && s[at] == s[at + 1] &&
-		    s[at] == s[at + 2]) {
+		if (text->len - at > 6 && memchr("\"'", s[at], 2) &&
+		    s[at] == s[at + 1] && s[at] == s[at + 2]) {
 			hit = memmem(s + at + 3, text->len - at - 3, s + at, 3);
 			stop = hit ? (uint32_t)(hit - s) : text->len;
+			run_slice(c, text, at + 3, stop - at - 3);
 		}
 		ab_check_strings(c, text, at, stop);
 		at = stop;
