@@ -60,6 +60,24 @@ static void put_program(struct ab_code *k, struct ab_args *a)
 	a->count += !a->count;
 }
 
+/* sh -ec 'x': one of its options, in front of everything else. */
+static bool has_command(const struct ab_word *w, uint32_t at)
+{
+	while (at < w->len && memchr(" \t", w->text[at], 2)) {
+		uint32_t n;
+
+		at++;
+		n = (uint32_t)ab_seek(w->text + at, w->len - at, ' ');
+		if (n > 1 && w->text[at] == '-' && w->text[at + 1] != '-' &&
+		    memchr(w->text + at, 'c', n))
+			return true;
+		if (n && w->text[at] != '-')
+			return false;
+		at += n;
+	}
+	return false;
+}
+
 bool ab_code_is_shell(const struct ab_code *k, const struct ab_word *w)
 {
 	struct ab_word name = *w;
@@ -74,7 +92,7 @@ bool ab_code_is_shell(const struct ab_code *k, const struct ab_word *w)
 	base = ab_name_base(&name);
 	p = ab_pack_program(k->c->pack, name.text + base, name.len - base);
 	return p && ab_has_role(p, AB_ROLE_STDIN_SHELL) &&
-	       !(name.len < w->len && memmem(w->text, w->len, " -c", 3));
+	       !has_command(w, (uint32_t)(name.text - w->text) + name.len);
 }
 
 /* C#: Process.Start("git", "push origin"), whose second has all words. */
