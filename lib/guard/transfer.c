@@ -368,7 +368,9 @@ static void put_values(struct ab_check *c, struct ab_word *w,
 		uint32_t k = value_of(w, i, g);
 
 		count += k < MAX_VALUES;
-		len += k < MAX_VALUES ? g->values[k].len : 1;
+		/* 100,000 times a long value is more than a number holds */
+		if (len <= MAX_NAME)
+			len += k < MAX_VALUES ? g->values[k].len : 1;
 	}
 	if (AB_LIKELY(!count) || w->hole_count)
 		return;
@@ -388,7 +390,7 @@ static void put_values(struct ab_check *c, struct ab_word *w,
 		}
 		memcpy(text + n, g->word.text + g->values[k].at,
 		       g->values[k].len);
-		if (text[n] == '[')
+		if (g->values[k].len && text[n] == '[')
 			holes[count++] = (struct ab_hole){
 				.kind = AB_HOLE_PATTERN, .at = n,
 				.len = g->values[k].len, .span = w->span
