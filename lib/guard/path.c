@@ -299,6 +299,27 @@ static const char *plain_part(struct ab_check *c, const char *text,
 	return out;
 }
 
+/* "$1.env", "$f.profile" of an f that the text sets: a name that begins with
+   something. Of a variable that nobody set, as far as the text tells, nothing
+   may be left. */
+static AB_COLD bool begins_named(const struct ab_check *c,
+				 const struct ab_word *w, uint32_t at)
+{
+	for (uint32_t i = 0; i < w->hole_count && w->holes[i].at <= at; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->at != at || h->len || h->is_test ||
+		    (h->kind != AB_HOLE_BYTES && h->kind != AB_HOLE_FIELDS))
+			continue;
+		if (!h->name || (*h->name >= '0' && *h->name <= '9'))
+			return true;
+		return c->run && ab_shell_said(c->run, h->name,
+					       strlen(h->name)) !=
+					 AB_SHELL_UNSAID;
+	}
+	return false;
+}
+
 static void resolve(struct ab_check *c, const struct ab_word *w,
 		    struct path *p)
 {
@@ -328,13 +349,17 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 						     '/');
 		uint8_t kind = w->hole_count ? kind_of(w, i, end, &h) : 0;
 
+		uint32_t n = end - i;
+		bool is_named = kind == 2 && n && begins_named(c, w, i);
+
 		/* the hole that the path starts at is no hole in it */
 		if (kind == 2 && i == 0 && p->from != FROM_ROOT &&
-		    w->holes[0].at == 0)
+		    w->holes[0].at == 0 && !is_named)
 			kind = 0;
 		if (kind == 2)
 			p->has_hole = true;
-		uint32_t n = end - i;
+		if (is_named)
+			n = 0; /* what stands behind it is no name */
 		const char *text = kind != 1 ? w->text + i :
 				   plain_part(c, w->text + i, &n, &kind);
 
