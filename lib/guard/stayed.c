@@ -48,7 +48,7 @@ static void set(struct ab_check *c, const struct ab_word *dir)
 	c->stayed = ab_shell_variable(c->run, STAYED, sizeof(STAYED) - 1);
 }
 
-/* `/`, /tmp, and where it is and began. */
+/* `/`, /tmp, where it began, and where it surely is. */
 static bool is_there(const struct ab_check *c, const struct ab_word *to)
 {
 	const struct ab_known_path *root = &c->place->root;
@@ -58,7 +58,7 @@ static bool is_there(const struct ab_check *c, const struct ab_word *to)
 	return to->len == 1 || ab_word_equals(to, "/tmp") ||
 	       (to->len == root->len &&
 		!memcmp(to->text, root->text, to->len)) ||
-	       (c->cwd && to->len == c->cwd->len &&
+	       (c->cwd && !c->stays && to->len == c->cwd->len &&
 		!memcmp(to->text, c->cwd->text, to->len));
 }
 

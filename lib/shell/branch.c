@@ -427,8 +427,15 @@ void ab_run_arrive(struct ab_shell_run *run, uint32_t moves)
 {
 	struct ab_word none = { .text = "" };
 
-	if (moves < run->moves && !is_arrived(run))
+	if (moves < run->moves && run->overlooked <= moves && !is_arrived(run))
 		ab_run_set_value(run, run->stayed, ab_run_scalar(run, &none));
+}
+
+/* `{ cd a; make; } && rm x`: that make succeeded says nothing of the cd. */
+void ab_run_overlook(struct ab_shell_run *run, uint32_t moves)
+{
+	if (moves < run->moves && !is_arrived(run))
+		run->overlooked = run->moves;
 }
 
 /* But for where the shell is, when it was a file: what sets up a project leaves

@@ -828,6 +828,8 @@ void ab_builtin_effects(struct ab_shell_run *run,
 			(JUMPS | AB_BUILTIN(EXIT)))) {
 		run->left = run->told;
 		run->left_at = run->uncertain;
+		run->left_depth = ab_run_subshell(&c->place);
+		run->left_call = builtin == AB_BUILTIN_EXIT ? NULL : run->call;
 		if (builtin != AB_BUILTIN_EXIT)
 			jump(run, c, builtin, argc);
 	}

@@ -236,20 +236,11 @@ static void end_branch(struct ab_shell_run *run, struct visit_frame *f)
 	ab_run_back(run, f->undo, &f->outcomes);
 }
 
-static bool is_negated(const struct cmd *list)
-{
-	while (list && !(list->flags & CMD_BANG))
-		list = list->next;
-	return list != NULL;
-}
-
 static void step_if(struct ab_shell_run *run, struct visit_frame *f)
 {
 	end_branch(run, f);
-	if (f->phase == PHASE_FIRST) {
+	if (f->phase == PHASE_FIRST)
 		f->clause = f->cmd->clauses;
-		f->moves = ab_run_moves(run);
-	}
 	f->phase = PHASE_FIRST + 1;
 	if (!f->clause) {
 		ab_run_join(run, f->outcomes, f->branches + !f->is_sure);
@@ -261,6 +252,7 @@ static void step_if(struct ab_shell_run *run, struct visit_frame *f)
 		struct ab_shell_place_of place = f->inner;
 
 		f->index = 1;
+		f->moves = ab_run_moves(run);
 		place.flags |= AB_SHELL_CONDITION;
 		ab_visit_list(run, f->tree, f->clause->cond, &place);
 		return;
@@ -268,7 +260,7 @@ static void step_if(struct ab_shell_run *run, struct visit_frame *f)
 	f->index = 0;
 	f->is_sure = !f->clause->cond; /* there is an else */
 	visit_branch(run, f, f->clause->body);
-	if (f->clause->cond && !is_negated(f->clause->cond))
+	if (f->clause->cond)
 		ab_run_arrive(run, f->moves);
 	f->clause = f->clause->next;
 }

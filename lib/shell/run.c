@@ -86,6 +86,7 @@ void ab_visit_list(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 	f->place.flags &= ~(uint32_t)(AB_SHELL_NEGATED | AB_SHELL_PIPE_BOTH);
 	f->place.pipe_index = 0;
 	f->place.pipe_count = 1;
+	f->began = run->moves;
 	f->at = list;
 }
 
@@ -335,15 +336,20 @@ static bool is_move(const struct ab_shell_run *run, const struct visit_frame *f,
 	       run->told == f->told + 1;
 }
 
-/* Its right side is over. `cd d || exit`: what comes is in d. */
+/* Its right side is over. `cd d || exit`: what comes is in d, but not where
+   that left a subshell or a function, `cd d || (exit 1)`. */
 static void close_or(struct ab_shell_run *run, struct visit_frame *f)
 {
-	bool has_left = run->left > f->left && run->left_at == run->uncertain;
+	bool has_left = run->left > f->left &&
+			run->left_at == run->uncertain &&
+			run->left_depth == ab_run_subshell(&f->place) &&
+			(!run->left_call || run->left_call == run->call);
 
 	if (f->is_branch)
 		close_branch(run, f);
 	if (has_left)
 		ab_run_arrive(run, f->moves);
+	ab_run_overlook(run, f->began);
 }
 
 static void after_command(struct ab_shell_run *run, struct visit_frame *f)
@@ -360,13 +366,14 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 	}
 	if (AB_UNLIKELY(f->op == CMD_OP_OR) && cmd->op != CMD_OP_OR)
 		close_or(run, f);
+	if (AB_UNLIKELY(cmd->flags & CMD_BANG))
+		ab_run_overlook(run, f->began);
 	if (cmd->op == CMD_OP_AND || cmd->op == CMD_OP_OR) {
 		if (f->is_branch && f->op != cmd->op)
 			close_branch(run, f);
-		if (AB_UNLIKELY(cmd->flags & CMD_BANG))
-			f->moves = UINT32_MAX;
-		if (cmd->op == CMD_OP_OR && f->op != CMD_OP_OR)
-			f->left = run->told;
+		/* of `a || b || exit` b may have been enough */
+		if (cmd->op == CMD_OP_OR)
+			f->left = f->op == CMD_OP_OR ? UINT32_MAX : run->told;
 		f->is_unmoved = cmd->op == CMD_OP_OR && is_straight(f) &&
 				is_move(run, f, cmd);
 		f->is_sure = cmd->op == CMD_OP_AND && is_straight(f) &&
@@ -427,6 +434,8 @@ static void visit_next(struct ab_shell_run *run, struct visit_frame *f)
 	const struct cmd *cmd = f->at;
 
 	run->steps--;
+	if (AB_UNLIKELY(run->stayed != NULL) && !f->op && !f->count)
+		ab_run_overlook(run, f->began);
 	if (is_lone(f, cmd)) {
 		f->is_sure = false;
 		f->at = cmd->next;

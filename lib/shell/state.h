@@ -224,9 +224,10 @@ struct visit_frame {
 	 * LIST: run->told and where it was before what `||` stands behind */
 	const struct value *stood[2];
 	uint32_t jumps, told;
-	/* LIST, IF: run->moves at the beginning of `a && b || c` or `if`;
-	 * UINT32_MAX: a cd before it may have failed */
+	/* LIST, IF: run->moves at the beginning of `a && b || c` or of a
+	 * condition; UINT32_MAX: a cd before it may have failed */
 	uint32_t moves;
+	uint32_t began; /* LIST: run->moves at the beginning of it all */
 	uint32_t left; /* LIST: run->told before the right side of `||` */
 	uint32_t uncertain; /* CALL: run->uncertain when it began */
 	struct undo *again; /* LOOP: where its last round began */
@@ -307,9 +308,12 @@ struct ab_shell_run {
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t moves; /* cd, pushd, popd */
-	/* run->told at the last exit, return, break or continue, and
-	 * run->uncertain */
-	uint32_t left, left_at;
+	uint32_t overlooked; /* at the last at whose failure nobody looked */
+	/* run->told at the last exit, return, break or continue,
+	 * run->uncertain, ab_run_subshell(), and the call that is left (not by
+	 * an exit) */
+	uint32_t left, left_at, left_depth;
+	const struct visit_frame *left_call;
 	uint32_t steps;
 	uint32_t kept; /* commands whose argv may still be put to stay */
 	uint64_t expansion; /* bytes that expansions may still make */
@@ -514,6 +518,13 @@ void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2]);
  * succeeded: ask at the beginning, and whether there was one since. */
 uint32_t ab_run_moves(const struct ab_shell_run *run);
 void ab_run_arrive(struct ab_shell_run *run, uint32_t moves);
+/* One since then may have failed, and what comes does not ask. */
+void ab_run_overlook(struct ab_shell_run *run, uint32_t moves);
+/* Which subshell a place is in; 0: none. */
+static inline uint32_t ab_run_subshell(const struct ab_shell_place_of *place)
+{
+	return place->flags & AB_SHELL_SUBSHELL ? place->depth : 0;
+}
 /* A text that nobody knows was run, of a file or by eval. */
 void ab_run_forget(struct ab_shell_run *run, bool is_eval);
 /* The loop around what is visited; or NULL. */
