@@ -840,5 +840,4 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	visit_subscripts(run, c, builtin, argv, argc);
 	if (effects[builtin])
 		effects[builtin](run, tree, c, argv, argc);
-	ab_run_reckon(run, &c->place);
 }

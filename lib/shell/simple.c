@@ -633,6 +633,7 @@ static bool tell_command(struct ab_shell_run *run,
 	    (run->pushed || c->builtin || c->callee || c->place.out ||
 	     !c->argc))
 		command_done(run, tree, c, a == AB_SHELL_SKIP);
+	ab_run_reckon(run, &c->place);
 	run->command = NULL;
 	return is_read;
 }

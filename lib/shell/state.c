@@ -231,25 +231,40 @@ static AB_COLD struct variable *target_of(struct ab_shell_run *run,
 	return to;
 }
 
-static void note_sum(struct ab_shell_run *run, const struct value *value)
+static void note_sums(struct ab_shell_run *run, const struct value *value)
 {
 	for (uint32_t i = 0; i < value->count; i++) {
 		const struct ab_word *w = &value->words[i];
+		struct reckoned *one = memchr(w->text, '[', w->len) ?
+					ab_run_high(run, sizeof(*one)) : NULL;
 
-		if (memchr(w->text, '[', w->len))
-			run->reckoned = w;
+		if (!one)
+			continue;
+		one->word = w;
+		one->next = run->reckoned;
+		run->reckoned = one;
+	}
+}
+
+/* Whichever it is. */
+static void note_sum(struct ab_shell_run *run, const struct value *value)
+{
+	for (; value; value = value->other) {
+		const struct value *one = value->one ? value->one : value;
+
+		if (ab_run_is_text(one))
+			note_sums(run, one);
 	}
 }
 
 void ab_run_reckon(struct ab_shell_run *run,
 		   const struct ab_shell_place_of *place)
 {
-	const struct ab_word *w = run->reckoned;
+	const struct reckoned *one = run->reckoned;
 
-	if (AB_LIKELY(!w))
-		return;
 	run->reckoned = NULL;
-	ab_visit_embedded(run, w, place);
+	for (; AB_UNLIKELY(one != NULL); one = one->next)
+		ab_visit_embedded(run, one->word, place);
 }
 
 /* Who assigns it did not look at what `declare` said of the variable, or at
@@ -262,13 +277,13 @@ static AB_COLD const struct value *fitting(struct ab_shell_run *run,
 	struct ab_shell_assign a = { .values = value->words,
 				     .value_count = value->count };
 
+	if (old->attributes & VALUE_INTEGER && !value->attributes)
+		note_sum(run, value);
 	if (value->kind == VALUE_UNKNOWN && !value->attributes &&
 	    v->flags & VARIABLE_ATTRIBUTED)
 		return ab_value_with(run, value, old->attributes);
 	if (value->attributes || !ab_run_is_text(value))
 		return value;
-	if (old->attributes & VALUE_INTEGER)
-		note_sum(run, value);
 	if ((v->flags & VARIABLE_ATTRIBUTED) &&
 	    (old->attributes || (old->kind == VALUE_UNKNOWN && v->when)))
 		return ab_value_with(

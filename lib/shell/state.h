@@ -253,6 +253,11 @@ struct pushed {
 	uint32_t again; /* by so many readings more */
 };
 
+struct reckoned {
+	struct reckoned *next;
+	const struct ab_word *word;
+};
+
 #define VARIABLE_BUCKETS 64
 
 /* Values of one command that are one of two; its readings are 1 << that. */
@@ -290,7 +295,7 @@ struct ab_shell_run {
 	struct visit_frame *top;
 	struct pushed *pushed, **pushed_tail;
 	const struct ab_word *output; /* ab_shell_tell() */
-	const struct ab_word *reckoned; /* an integer got it: not a number */
+	struct reckoned *reckoned; /* what integers got that is no number */
 	const struct ab_word *input;  /* ab_shell_tell_input() */
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
@@ -380,7 +385,7 @@ static inline bool ab_run_is_text(const struct value *v)
 /* The same for what ab_run_find() gave, also NULL. */
 const struct value *ab_run_value_of(const struct ab_shell_run *run,
 				    const struct variable *v);
-/* What stands in subscripts of the text that an integer was given runs. */
+/* What stands in subscripts of the texts that integers were given runs. */
 void ab_run_reckon(struct ab_shell_run *run,
 		   const struct ab_shell_place_of *place);
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
