@@ -655,8 +655,14 @@ static bool print_hooks(struct ab_shell_run *run, struct segments *list,
 	    strncasecmp(last->text, key, last->len) != 0)
 		return false;
 	for (i++; i + 1 < argc; i++) {
-		if (argv[i].hole_count || (*argv[i].text != '-' &&
-					   !ab_word_equals(&argv[i], "get")))
+		const struct ab_word *w = &argv[i];
+
+		if (w->hole_count ||
+		    (*w->text != '-' && !ab_word_equals(w, "get")))
+			return false;
+		/* --default=x, --file=x: any text */
+		if (memchr(w->text, '=', w->len) &&
+		    (w->len < 7 || memcmp(w->text, "--type=", 7) != 0))
 			return false;
 	}
 	ab_segments_hole(run, list, AB_HOLE_BYTES, argv[0].span, NULL, NULL);
