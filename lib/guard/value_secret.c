@@ -197,6 +197,8 @@ static bool is_in_path_of_api(const struct ab_word *w, const struct ab_hole *h)
 bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w)
 {
 	uint32_t address = w->hole_count ? sent_from(w) : 0;
+	/* evil:80/?t=$X has no dot in it */
+	uint32_t query = (uint32_t)ab_seek(w->text, w->len, '?');
 	uint32_t sign = 0;
 
 	while (sign < w->len && !memchr(":=", w->text[sign], 2))
@@ -206,8 +208,8 @@ bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w)
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
 
-		if ((h->at >= address || h->at > sign) && is_sent(c, h) &&
-		    !is_in_path_of_api(w, h))
+		if ((h->at >= address || h->at > query || h->at > sign) &&
+		    is_sent(c, h) && !is_in_path_of_api(w, h))
 			return true;
 	}
 	return false;
