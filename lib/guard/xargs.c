@@ -621,14 +621,34 @@ static void run_written(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* Its -c may be a text that it runs: not that of wc, grep or gcc. */
+static bool may_run_text(struct ab_check *c, const struct ab_word *name)
+{
+	static const uint8_t kinds[] = { AB_ROLE_SHELL, AB_ROLE_EVAL,
+					 AB_ROLE_WRAP, AB_ROLE_CODE,
+					 AB_ROLE_STDIN_SHELL,
+					 AB_ROLE_STDIN_CODE };
+	uint32_t base = ab_name_base(name);
+	const struct ab_program *p = ab_pack_find(c->pack, name->text + base,
+						  name->len - base);
+
+	for (size_t i = 0; p && i < AB_ARRAY_LEN(kinds); i++) {
+		if (ab_has_role(p, kinds[i]))
+			return true;
+	}
+	return !p || name->hole_count;
+}
+
 /* -exec {} ;, -exec sh -c '{}' ;: what is found is the command. */
 static void check_itself(struct ab_check *c, const struct ab_word *words,
 			 uint32_t count)
 {
+	bool runs_text = count && may_run_text(c, words);
+
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ab_word *w = &words[i], *o = &words[i - !!i];
-		bool is_text = i && o->len > 1 && *o->text == '-' &&
-			       o->text[o->len - 1] == 'c';
+		bool is_text = i && runs_text && o->len > 1 &&
+			       *o->text == '-' && o->text[o->len - 1] == 'c';
 
 		if ((!i || is_text) && w->len > 1 && !w->hole_count &&
 		    !memcmp(w->text, "{}", 2) &&
