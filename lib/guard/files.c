@@ -496,38 +496,82 @@ static void add_one(struct ab_check *c, const struct ab_word *path,
 	ab_shell_reading_join(c->run, &readings);
 }
 
-/* `ln t1 t2; echo x >t1`: what is called t2 has it, too. */
-static void add_linked(struct ab_check *c, const struct ab_linked *l,
-		       const struct ab_word *path, uint32_t taint,
-		       const struct ab_word *content)
+/* The name is that one, or below it. */
+static bool is_under(const struct ab_word *w, const char *dir, uint32_t len)
 {
-	for (; l; l = l->next) {
-		struct ab_word other = { .span = path->span };
-
-		if (l->len == path->len &&
-		    ab_same(l->path, path->text, l->len)) {
-			other.text = l->target;
-			other.len = l->target_len;
-		} else if (l->target_len == path->len &&
-			   ab_same(l->target, path->text, path->len)) {
-			other.text = l->path;
-			other.len = l->len;
-		}
-		if (other.len)
-			add_one(c, &other, taint, content);
-	}
+	return len && w->len >= len && ab_same(dir, w->text, len) &&
+	       (w->len == len || w->text[len] == '/');
 }
 
+/* The first `len` bytes of a name are that instead. */
+static bool rename_to(struct ab_check *c, struct ab_word *w, uint32_t len,
+		      const char *to, uint32_t to_len)
+{
+	uint32_t rest = w->len - len;
+	char *text = to_len ? ab_check_alloc(c, (size_t)to_len + rest + 1)
+			    : NULL;
+
+	if (!text)
+		return false;
+	memcpy(text, to, to_len);
+	memcpy(text + to_len, w->text + len, rest);
+	text[to_len + rest] = '\0';
+	w->text = text;
+	w->len = to_len + rest;
+	return true;
+}
+
+/* What is linked to the name at i goes behind the others. */
+static uint32_t add_linked(struct ab_check *c, struct ab_linked *l,
+			   struct ab_word *names, uint32_t count, uint32_t i)
+{
+	for (; l; l = l->next) {
+		struct ab_word *to = &names[count];
+		bool is_link = is_under(&names[i], l->path, l->len);
+
+		if (l->is_told ||
+		    (!is_link && !is_under(&names[i], l->target,
+					   l->target_len)))
+			continue;
+		l->is_told = true;
+		*to = names[i];
+		count += is_link ? rename_to(c, to, l->len, l->target,
+					     l->target_len)
+				 : rename_to(c, to, l->target_len, l->path,
+					     l->len);
+	}
+	return count;
+}
+
+static uint32_t untold(struct ab_linked *l)
+{
+	uint32_t n = 0;
+
+	for (; l; l = l->next) {
+		l->is_told = false;
+		n++;
+	}
+	return n;
+}
+
+/* `ln t1 t2; ln t2 t3; echo x >t1`: what is called t3 has it, too. */
 static AB_COLD void add_by_links(struct ab_check *c, const struct ab_word *path,
 				 uint32_t taint, const struct ab_word *content)
 {
-	struct ab_word at = { .span = path->span };
+	uint32_t most = 1 + untold(c->near_links) + untold(c->links), n = 1;
+	struct ab_word *names = ab_check_alloc(c, most * sizeof(*names));
 
-	at.text = ab_path_text(c, path, &at.len);
-	if (!at.text)
+	if (!names)
 		return;
-	add_linked(c, c->near_links, &at, taint, content);
-	add_linked(c, c->links, &at, taint, content);
+	names[0] = (struct ab_word){ .span = path->span };
+	names[0].text = ab_path_text(c, path, &names[0].len);
+	/* each link is told once, so they find room */
+	for (uint32_t i = 0; names[0].text && i < n; i++) {
+		if (i)
+			add_one(c, &names[i], taint, content);
+		n = add_linked(c, c->near_links, names, n, i);
+		n = add_linked(c, c->links, names, n, i);
+	}
 }
 
 void ab_file_add(struct ab_check *c, const struct ab_word *path,

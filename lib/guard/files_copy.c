@@ -114,8 +114,12 @@ static void copy_either(struct ab_check *c, const struct ab_word *path)
 
 static bool is_tee(const struct ab_use *use)
 {
-	return ab_word_equals(use->words, "tee") ||
-	       ab_word_equals(use->words, "sponge");
+	uint32_t base = ab_name_base(use->words);
+	const char *name = use->words->text + base;
+	uint32_t n = use->words->len - base;
+
+	return (n == 3 && !memcmp(name, "tee", n)) ||
+	       (n == 6 && !memcmp(name, "sponge", n));
 }
 
 bool ab_may_keep(const struct ab_use *use)

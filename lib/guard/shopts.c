@@ -93,6 +93,7 @@ void ab_note_word(struct ab_check *c, const struct ab_word *w)
 	c->has_fold |= names_option(w, at, "nocaseglob") ||
 		       names_option(w, at, "caseglob");
 	c->has_cdable |= names_option(w, at, "cdablevars");
+	c->keeps_files |= names_option(w, at, "noclobber");
 	if (names_option(w, at, "nullglob"))
 		ab_shell_note_option(c->run, AB_SHELL_NULLGLOB);
 	if (names_option(w, at, "lastpipe"))
@@ -120,14 +121,13 @@ bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
 	return true;
 }
 
-/* set -P, set -o physical: `cd ..` goes up from where a link leads. set -C,
-   set -o noclobber: `>` writes over nothing. */
+/* set -P, set -o physical: `cd ..` goes up from where a link leads. set -C, as
+   -o noclobber: `>` writes over nothing. */
 void ab_note_set(struct ab_check *c, const struct ab_word *argv, uint32_t argc)
 {
 	for (uint32_t i = 1; i < argc; i++) {
-		c->keeps_files |= ab_word_equals(&argv[i], "noclobber") ||
-				  (argv[i].len > 1 && *argv[i].text == '-' &&
-				   memchr(argv[i].text, 'C', argv[i].len));
+		c->keeps_files |= argv[i].len > 1 && *argv[i].text == '-' &&
+				  memchr(argv[i].text, 'C', argv[i].len);
 		c->is_physical |= ab_word_equals(&argv[i], "physical") ||
 				  (argv[i].len > 1 && *argv[i].text == '-' &&
 				   memchr(argv[i].text, 'P', argv[i].len));
@@ -139,9 +139,12 @@ void ab_note_set(struct ab_check *c, const struct ab_word *argv, uint32_t argc)
 void ab_note_modes(struct ab_check *c, const struct ab_word *argv,
 		   uint32_t argc)
 {
-	if (!ab_word_equals(argv, "chmod") && !ab_word_equals(argv, "chattr"))
+	uint32_t base = ab_name_base(argv), n = argv->len - base;
+	bool is_chattr = n == 6 && !memcmp(argv->text + base, "chattr", n);
+
+	if (!is_chattr && (n != 5 || memcmp(argv->text + base, "chmod", n)))
 		return;
-	c->keeps_files |= argc < 2 || argv[1].hole_count || argv->len > 5 ||
+	c->keeps_files |= argc < 2 || argv[1].hole_count || is_chattr ||
 			  !memchr(argv[1].text, '+', argv[1].len) ||
 			  memchr(argv[1].text, '-', argv[1].len) ||
 			  memchr(argv[1].text, '=', argv[1].len);
