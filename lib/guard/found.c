@@ -422,9 +422,10 @@ bool ab_found_are_files(struct ab_check *c, const struct ab_use *use)
 
 	for (uint32_t i = 0; i < use->operand_count; i++) {
 		const struct ab_word *w = &use->words[use->operands[i]];
-		const struct ab_hole *h = w->holes + w->hole_count - 1;
+		const struct ab_hole *h =
+			w->hole_count ? &w->holes[w->hole_count - 1] : NULL;
 
-		are &= w->hole_count && h->kind == AB_HOLE_PATTERN &&
+		are &= h && h->kind == AB_HOLE_PATTERN &&
 		       h->at + h->len > ab_name_base(w);
 	}
 	return are || ab_found_is_elsewhere(c, use);
