@@ -225,7 +225,7 @@ bool ab_file_last(struct ab_check *c, const struct ab_word *url,
 	return ab_word_slice(c, url, from, end - from, out) && out->len;
 }
 
-/* A bit for names like this one. */
+/* Two bits for names like this one. */
 static uint64_t name_bits(const char *name, uint32_t len)
 {
 	uint32_t first = (unsigned char)*name;

@@ -401,6 +401,15 @@ const struct ab_word *ab_part_in(const struct ab_shell_command *m)
 	return ab_file_part(in->taint, in->most);
 }
 
+static void save_to(struct ab_check *c, const struct ab_shell_redir *out,
+		    uint32_t taint, const struct ab_word *text)
+{
+	if (is_append(out))
+		ab_file_append(c, &out->target, taint, text);
+	else
+		ab_file_save(c, &out->target, taint, text, false);
+}
+
 void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_shell_redir *out,
 		     const struct ab_input *in)
@@ -426,11 +435,7 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	part = known ? NULL : ab_part_in(m);
 	if (AB_UNLIKELY(part != NULL) && m->builtin == AB_BUILTIN_CAT &&
 	    m->argc == 1) {
-		if (is_append(out))
-			ab_file_append(c, &out->target, c->out_taint, part);
-		else
-			ab_file_save(c, &out->target, c->out_taint, part,
-				     false);
+		save_to(c, out, c->out_taint, part);
 		ab_file_loosen(c, &out->target);
 		return;
 	}
@@ -449,10 +454,7 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 		   m->builtin == AB_BUILTIN_PRINTF;
 	if (known && !known->len && (is_value || !known->hole_count))
 		known = known->hole_count ? as_line(c, known) : NULL;
-	if (is_append(out))
-		ab_file_append(c, &out->target, c->out_taint, known);
-	else
-		ab_file_save(c, &out->target, c->out_taint, known, false);
+	save_to(c, out, c->out_taint, known);
 }
 
 const struct ab_shell_redir *
@@ -503,10 +505,7 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 		value = value->hole_count ? as_line(c, value) : NULL;
 	if (value && s->out->is_part)
 		value = ab_file_part(s->out->taint, value);
-	if (is_append(out))
-		ab_file_append(c, &out->target, s->out->taint, value);
-	else
-		ab_file_save(c, &out->target, s->out->taint, value, false);
+	save_to(c, out, s->out->taint, value);
 	if (value && s->out->is_part)
 		ab_file_loosen(c, &out->target);
 	/* { ...; } > "$v" */

@@ -21,6 +21,15 @@ static bool is_far(const struct ab_known_path *root, const struct ab_word *w)
 	       (w->len > root->len && w->text[root->len] != '/');
 }
 
+static uint32_t depth(const struct ab_word *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->len; i++)
+		n += w->text[i] == '/';
+	return w->len > 1 ? n : 0;
+}
+
 /* It is one of those: the one that is nearest to the root. */
 void ab_stayed_prepare(struct ab_check *c)
 {
@@ -34,7 +43,7 @@ void ab_stayed_prepare(struct ab_check *c)
 		if (!one)
 			break;
 		if (one->len && !one->hole_count &&
-		    (!c->stays || one->len < c->stays->len))
+		    (!c->stays || depth(one) < depth(c->stays)))
 			c->stays = one;
 	}
 	c->stays_far = c->stays && is_far(&c->place->root, c->stays);
@@ -93,7 +102,7 @@ void ab_stayed_note(struct ab_check *c, const struct ab_word *to)
 		c->cwd = was;
 		at.text = ab_path_text(c, to, &at.len);
 		c->cwd = cwd;
-		set(c, at.text ? &at : &none);
+		set(c, at.text ? &at : was);
 	}
 }
 
