@@ -95,6 +95,14 @@ struct ab_seat {
 	char text[48];
 };
 
+/* What is known of a command's words as paths. */
+struct ab_known_paths {
+	const struct ab_word *words;
+	uint32_t count;
+	uint32_t known; /* a bit for each */
+	uint64_t classes[AB_CHECK_KNOWN_PATHS];
+};
+
 /* What a program that copies has read before the last. */
 struct ab_copied {
 	const struct ab_copied *next;
@@ -229,18 +237,17 @@ struct ab_check {
 	const char *copy_name; /* a variable that may be more than one text */
 	uint32_t copy_name_len;
 	const struct ab_word *cwd; /* NULL: unknown */
-	/* the command's own words, and what is known of the first as paths
-	   from the directory in which it began */
+	/* the command's own words, the directory in which it began, and what is
+	   known as paths from there of the words at hand */
 	const struct ab_word *argv, *first_cwd;
 	uint32_t argc;
+	struct ab_known_paths *paths, own_paths;
 	/* the last word of which ab_word_slice() took all */
 	const struct ab_word *whole;
 	/* near.c: the last directory that was looked at; text stays */
 	const char *near_dir;
 	uint32_t near_len;
 	bool is_near;
-	uint32_t classes_known; /* a bit for each */
-	uint64_t classes[AB_CHECK_KNOWN_PATHS];
 	struct ab_seat seats[AB_CHECK_SEATS];
 	/* the file of the redirection at hand, and its classes; 0: unknown */
 	const struct ab_word *target;

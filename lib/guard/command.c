@@ -810,6 +810,13 @@ static bool stays(const struct ab_check *c, const struct ab_word *words)
 	       words < m->argv + m->argc;
 }
 
+static bool is_part_of(const struct ab_known_paths *paths,
+		       const struct ab_word *words)
+{
+	return paths && words >= paths->words &&
+	       words < paths->words + paths->count;
+}
+
 void ab_check_words(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count, uint32_t in_taint,
 		    const struct ab_word *in_text, bool has_stdin)
@@ -824,8 +831,17 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, words);
 		return;
 	}
+	AB_UNINITIALIZED struct ab_known_paths paths;
+	struct ab_known_paths *outer = c->paths;
 	struct ab_use use = nothing;
 
+	/* words that stand not in the command's own are made for this call */
+	if (AB_UNLIKELY(c->depth) && !is_part_of(outer, words)) {
+		paths.words = words;
+		paths.count = count;
+		paths.known = 0;
+		c->paths = &paths;
+	}
 	use.words = words;
 	use.count = count;
 	use.in_taint = in_taint;
@@ -843,5 +859,6 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 	if (AB_LIKELY(p) || look_up(c, &use, &p))
 		ab_judge_program(c, p, &use);
 	c->depth--;
+	c->paths = outer;
 	ab_arena_release(c->scratch, mark);
 }

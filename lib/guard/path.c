@@ -791,12 +791,16 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	return stays ? classes | ab_stayed_classes(c, w) : classes;
 }
 
-/* Which of the command's own words it is; SIZE_MAX: none. */
+/* Which of the words at hand it is; SIZE_MAX: none. */
 static size_t own_number(const struct ab_check *c, const struct ab_word *w)
 {
-	size_t i = ((uintptr_t)w - (uintptr_t)c->argv) / sizeof(*w);
+	const struct ab_known_paths *k = c->paths;
+	size_t i;
 
-	return i < c->argc && &c->argv[i] == w ? i : SIZE_MAX;
+	if (!k)
+		return SIZE_MAX;
+	i = ((uintptr_t)w - (uintptr_t)k->words) / sizeof(*w);
+	return i < k->count && &k->words[i] == w ? i : SIZE_MAX;
 }
 
 /* The same for the value of an option that is all of a word: of the same bytes
@@ -827,8 +831,8 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 		i = whole_number(c, w);
 	is_own = i < AB_CHECK_KNOWN_PATHS && c->cwd == c->first_cwd &&
 		 !c->links;
-	if (is_own && (c->classes_known >> i & 1))
-		return c->classes[i];
+	if (is_own && (c->paths->known >> i & 1))
+		return c->paths->classes[i];
 	if (w == c->target && c->target_classes && !c->links)
 		return c->target_classes;
 	is_too_long = false;
@@ -837,8 +841,8 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 	if (is_too_long) {
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, w);
 	} else if (is_own) {
-		c->classes_known |= UINT32_C(1) << i;
-		c->classes[i] = classes;
+		c->paths->known |= UINT32_C(1) << i;
+		c->paths->classes[i] = classes;
 	} else if (w == c->target) {
 		c->target_classes = classes;
 	}

@@ -95,7 +95,7 @@ static inline void prepare(struct visit *v, struct ab_shell_run *run,
 	if (AB_UNLIKELY(c->stayed != NULL))
 		ab_stayed_prepare(c);
 	c->argc = 0;
-	c->classes_known = 0;
+	c->paths = NULL;
 }
 
 /* --- commands ----------------------------------------------------------- */
@@ -230,7 +230,7 @@ static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
 	const struct ab_word *cwd;
 
 	ab_shell_reading_end(c->run, &d->readings);
-	c->classes_known = 0;
+	c->own_paths.known = 0;
 	if (AB_UNLIKELY(c->met_link &&
 			(!c->is_linked || c->has_link_choice))) {
 		/* the same, where links of the text lead */
@@ -602,8 +602,10 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	}
 	if (AB_UNLIKELY(c->has_root))
 		argv = ab_git_root_words(c, argv, argc);
-	c->argv = argv;
-	c->argc = argc;
+	c->argv = c->own_paths.words = argv;
+	c->argc = c->own_paths.count = argc;
+	c->own_paths.known = 0;
+	c->paths = &c->own_paths;
 	c->is_on_script = AB_UNLIKELY(c->chain && c->chain->is_stdin) &&
 			  ab_is_on_script(c, m) && !has_left(v);
 	check_assigns(c, m);
