@@ -253,6 +253,10 @@ struct ab_check {
 	const struct ab_word *target;
 	uint64_t target_classes;
 	uint32_t text_read; /* bytes of programs and statements */
+	/* programs that run in each other, by a call that runs a text: one of
+	   them has such (code_removed.c) */
+	uint8_t codes;
+	bool has_unseen, has_kept;
 	ab_guard_report *report;
 	ab_guard_command *told;
 	struct ab_stream *own_in; /* of the command at hand: own_stdin() */

@@ -504,8 +504,11 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_read_late(&k);
 	ab_code_settle_names(&k);
 	ab_code_find_argv(&k);
+	if (!c->codes++)
+		c->has_unseen = c->has_kept = false;
 	scan_code(&k, a);
 	scan_behind_tag(&k, a);
+	c->codes--;
 	run_input(&k);
 	if (k.loose || k.argv_count)
 		ab_code_check_argv(&k);

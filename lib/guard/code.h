@@ -71,6 +71,7 @@ struct ab_named {
 	bool is_list; /* all of them together; otherwise one of them */
 	bool is_any;  /* a list, and one of them too */
 	bool is_path; /* x = Path("a") */
+	bool is_result; /* def x(): return "a": of x() */
 	bool is_unknown; /* it is also given what is not known */
 	bool is_nested;	 /* a list of those lists that `begins` tells */
 	bool is_map;	 /* what a table has, without its keys */
@@ -150,6 +151,7 @@ struct ab_code {
 	struct ab_code_program programs[AB_CODE_PROGRAMS];
 	uint32_t program_count;
 	bool waits; /* what was read last is such */
+	struct ab_token function; /* in whose body the lexer is, or was last */
 	uint32_t tuple_at; /* the last name that was given a part of one */
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
@@ -167,6 +169,7 @@ struct ab_code {
 	bool has_lines; /* it gives some to a shell */
 	bool has_handed; /* of code_handed.c */
 	bool has_removed; /* it has a call that removes all below a name */
+	bool has_unseen;  /* ... that is not followed */
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;
@@ -385,7 +388,9 @@ struct ab_args {
 	uint32_t pair_at;
 	bool is_bare; /* nothing was said behind the home */
 	bool is_home; /* "~/x" is expanded */
+	uint32_t first; /* words of the first argument */
 	bool is_run; /* ab_code_is_run() */
+	bool is_handed; /* ... by what it is given to, with each word */
 	bool is_fed, is_computed, is_fetched; /* ab_code_see_first() */
 	bool is_taken_away; /* of a call that removes */
 	bool is_command; /* ... that runs one: what is computed is a word */
@@ -530,6 +535,18 @@ void ab_code_import(struct ab_code *k, const struct ab_token *t);
 /* Secrets of its environment that it sends away, and what it reads and then
    takes away with all below it. */
 void ab_code_check_flow(struct ab_code *k);
+
+/* --- code_result.c --- */
+/* A word of the program: what a function returns may begin there. */
+void ab_code_read_result(struct ab_code *k, const struct ab_token *before,
+			 const struct ab_token *t);
+
+/* --- code_removed.c --- */
+/* What the call removes is none that is followed; x: at its arguments. */
+bool ab_code_is_unseen(struct ab_code *k, const struct ab_args *a,
+		       struct ab_lexer x);
+/* Among what the program keeps is the name of a place of the system. */
+bool ab_code_keeps_system(struct ab_code *k);
 
 /* --- code_flow_names.c --- */
 /* A name of what says who one is, or (is_reading) of what is no file. */
@@ -680,6 +697,8 @@ bool ab_code_is_linked(const struct ab_code *k, const struct ab_token *t);
 bool ab_code_settle_links(struct ab_code *k);
 /* The word calls such a function: what that does is read in its body. */
 bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t);
+/* It has the name of a function of the program. */
+bool ab_code_is_defined(const struct ab_code *k, const struct ab_token *t);
 
 /* --- code_tricks.c --- */
 /* It may give a name to something else without saying so. */
@@ -765,6 +784,8 @@ void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name);
 /* It is given what is not known; and those that have values know so. */
 void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t);
+/* None, 0: before it is given something; the lexer is before it. */
+bool ab_code_is_nothing(const struct ab_code *k, struct ab_lexer x);
 void ab_code_settle_names(struct ab_code *k);
 void ab_code_cut_name(struct ab_code *k, const struct ab_token *t);
 const struct ab_named *ab_code_named(const struct ab_code *k,

@@ -66,6 +66,20 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 	return AB_CALL_READ;
 }
 
+/* map(shutil.rmtree, words): it is called with each of them. */
+static void judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+{
+	const uint32_t n = a->is_handed ? a->count : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		a->words[0] = a->words[i];
+		a->count = 1;
+		ab_code_judge(k, kind, a);
+	}
+	if (!n)
+		ab_code_judge(k, kind, a);
+}
+
 /* The call with each of the lists that the name stands for. */
 static void judge_lists(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
@@ -89,7 +103,7 @@ static void judge_lists(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		     i < a->count && at < AB_CODE_STRINGS; i++)
 			one->words[at++] = a->words[i];
 		one->count = at;
-		ab_code_judge(k, kind, one);
+		judge(k, kind, one);
 	}
 }
 
@@ -109,7 +123,7 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		tail.hole_count--;
 	}
 	if (n->is_list || a->has_head)
-		ab_code_judge(k, kind, a);
+		judge(k, kind, a);
 	if (n->is_list)
 		a->count = a->which + 1;
 	for (uint32_t i = 0; i < n->count && !k->c->is_broken; i++) {
@@ -121,7 +135,7 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			ab_code_append(k, w, &n->words[i]);
 		if (tail.len || tail.hole_count)
 			ab_code_append(k, w, &tail);
-		ab_code_judge(k, kind, a);
+		judge(k, kind, a);
 	}
 }
 
@@ -291,6 +305,9 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	skip_closers(k);
 	a->name = *t;
 	a->is_run = ab_code_is_run(k, t);
+	a->is_handed = (kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE) &&
+		       k->lang & (AB_PY | AB_JS) &&
+		       ab_code_next_byte(k->text, t->at + t->len) == ',';
 	/* from pathlib import Path: what follows is nothing of it */
 	if (!a->is_run && ab_code_is_path_type(k, t))
 		return;
@@ -307,6 +324,9 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
+	if ((kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE) && a->is_run &&
+	    !k->has_unseen && ab_code_is_unseen(k, a, behind))
+		k->has_unseen = k->has_removed = true;
 	k->has_removed |= kind == AB_CALL_SHELL && a->count > 1 &&
 			  ab_word_equals(&a->words[0], "rm");
 	if (ab_code_is_path_type(k, t))
@@ -350,5 +370,5 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	if (a->each)
 		judge_each(k, kind, a);
 	else
-		ab_code_judge(k, kind, a);
+		judge(k, kind, a);
 }

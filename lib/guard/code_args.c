@@ -777,6 +777,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	bool first = !a->has_block, is_later = false, is_call = false;
 
 	a->count = a->remote_at = 0;
+	a->first = UINT32_MAX;
 	a->is_cut = false;
 	a->number_token.len = 0;
 	a->joint = AB_JOINT_NONE;
@@ -826,6 +827,9 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		    elements.all[elements.depth].bracket != '[' &&
 		    is_joining(k, &t, &last))
 			a->is_computed = true;
+		if (depth == 1 && a->first == UINT32_MAX &&
+		    ab_code_is_sign(k, &t, ','))
+			a->first = a->count;
 		see_element(k, a, &elements, &t);
 		if (t.kind == AB_TOKEN_SIGN &&
 		    memchr("([{", k->text->text[t.at], 3))

@@ -114,6 +114,42 @@ static bool read_index(struct ab_code *k, struct ab_lexer x,
 
 static const char *const adds[] = { "append", "push" };
 
+/* What is added to a list is in the one that has the other name, too. */
+static void add_word(struct ab_code *k, struct ab_named *n,
+		     const struct ab_word *w)
+{
+	const struct ab_named *of = n->source.len
+					    ? ab_code_named(k, &n->source)
+					    : NULL;
+
+	ab_code_add_value(k, n, w, false);
+	if (of && of != n && of->is_list && !of->is_nested && !of->call)
+		ab_code_add_value(k, &k->names[of - k->names], w, false);
+}
+
+/* d.update({"a": "x"}), d.update(a="x"): one more value each. */
+static void add_values(struct ab_code *k, struct ab_lexer x,
+		       struct ab_named *n)
+{
+	struct ab_token t, next;
+	struct ab_word w;
+	int depth = 0;
+
+	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
+		struct ab_lexer behind = x;
+
+		depth += ab_code_is_sign(k, &t, '(');
+		depth -= ab_code_is_sign(k, &t, ')');
+		if (depth <= 0)
+			return;
+		if (t.kind == AB_TOKEN_STRING &&
+		    !(ab_lexer_next(&behind, &next) &&
+		      ab_code_is_sign(k, &next, ':')) &&
+		    ab_code_word(k, &t, &w))
+			ab_code_add_value(k, n, &w, false);
+	}
+}
+
 /* ruby: c.push("x").push("y"): more is added. What else is done to the list
    there is not followed. */
 static bool goes_on(struct ab_code *k, const struct ab_token *name,
@@ -171,7 +207,7 @@ static void add_rest(struct ab_code *k, struct ab_lexer x,
 
 			while (ab_code_bare_word(k, &t, &bare)) {
 				if (ab_code_word(k, &bare, &w))
-					ab_code_add_value(k, n, &w, false);
+					add_word(k, n, &w);
 			}
 			continue;
 		}
@@ -180,14 +216,14 @@ static void add_rest(struct ab_code *k, struct ab_lexer x,
 		if (t.kind == AB_TOKEN_STRING && !ab_code_is_changed(k) &&
 		    ab_code_word(k, &t, &w)) {
 			k->x = was;
-			ab_code_add_value(k, n, &w, false);
+			add_word(k, n, &w);
 			continue;
 		}
 		k->x = was;
 		if (!one || one->is_list || one->count != 1)
 			break;
 		w = one->words[0];
-		ab_code_add_value(k, n, &w, false);
+		add_word(k, n, &w);
 	}
 	if (n->is_list)
 		ab_code_add_hole(k, n);
@@ -253,6 +289,10 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 		note(k, name);
 		return true;
 	}
+	if (known->is_map && !known->is_nested &&
+	    (ab_code_is_text(k, &t, "update") ||
+	     ab_code_is_text(k, &t, "setdefault")))
+		add_values(k, x, &k->names[known - k->names]);
 	/* ruby's c.sub!(...); strings of the others stay what they are */
 	if ((k->lang == AB_RUBY && t.at + t.len < k->text->len &&
 	     k->text->text[t.at + t.len] == '!') ||

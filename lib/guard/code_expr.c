@@ -215,18 +215,34 @@ static void end_argument(struct reader *r)
 
 /* --- names -------------------------------------------------------------- */
 
-static void named(struct reader *r, const struct ab_named *n, bool is_index)
+/* next: the byte behind it, `[` of an element and `(` of a call. */
+static void named(struct reader *r, const struct ab_named *n, char next)
 {
+	const bool is_index = next == '[';
+	/* f(, d[, l.pop( */
+	uint32_t skip = (is_index && n->is_map) || next == '(';
 	struct ab_token t;
 	struct ab_made m;
 
-	if (!ab_code_values_of(r->k, n, is_index, &m)) {
-		r->is_lost = true;
-		return;
+	if (ab_op_takes_one(r->k, n, r->x))
+		skip = 3;
+	if (skip == 3 ? !ab_code_element_of(r->k, n, &m)
+		      : !ab_code_values_of(r->k, n, skip && is_index, &m)) {
+		skip = is_index && ab_code_element_of(r->k, n, &m);
+		r->is_lost |= !skip;
 	}
-	if (is_index && next_token(r, &t))
+	for (uint32_t i = 0; i < skip && !r->is_lost; i++)
+		r->is_lost = !next_token(r, &t);
+	const uint32_t from = r->x.pos;
+
+	if (r->is_lost)
+		return;
+	if (skip) {
 		skip_bracket(r);
-	r->is_made |= is_index;
+		r->is_made = true;
+		r->is_lost |= is_index && !n->is_map &&
+			      ab_op_is_range(r->k, from, r->x.pos);
+	}
 	give(r, &m);
 }
 
@@ -300,9 +316,9 @@ static void read_word(struct reader *r, const struct ab_token *first)
 	if (!n && bare.len != t.len)
 		n = ab_code_named(k, &bare);
 	next = ab_code_next_byte(k->text, r->x.pos);
-	if (n && !n->call && n->count && next != '(' &&
+	if (n && !n->call && n->count && n->is_result == (next == '(') &&
 	    (next != '[' || n->is_map || n->is_list)) {
-		named(r, n, next == '[' && n->is_map);
+		named(r, n, next);
 		return;
 	}
 	if (ab_code_is_linked(k, first) && !n) {
@@ -496,6 +512,7 @@ static bool read_member(struct reader *r)
 	(void)next_token(r, &t);
 	if (op == AB_OP_NONE || op == AB_OP_SAME) {
 		skip_bracket(r);
+		r->is_made |= op == AB_OP_SAME;
 		if (op == AB_OP_NONE)
 			ab_made_hole(r->k, &top(r)->term);
 		return true;
@@ -562,8 +579,7 @@ static bool is_slice(struct reader *r, struct ab_made *m)
 static void read_index(struct reader *r)
 {
 	struct ab_made *m = &top(r)->term;
-	const bool is_one = r->k->lang == AB_LUA;
-	struct ab_token t, close;
+	const uint32_t from = r->x.pos;
 
 	/* of what is not known, nor is an element */
 	if (is_unknown(m)) {
@@ -572,22 +588,9 @@ static void read_index(struct reader *r)
 	}
 	if (is_slice(r, m))
 		return;
-	if (!next_token(r, &t) || !next_token(r, &close) ||
-	    sign_of(r, &close) != ']') {
-		r->is_lost = true;
-		return;
-	}
-	uint32_t i = t.len == 1 ? (uint32_t)(r->k->text->text[t.at] - '0')
-				: UINT32_MAX;
-
-	i -= is_one;
 	r->is_made = true;
-	r->is_lost |= !m->is_list || i >= m->count || i > 9;
-	if (r->is_lost)
-		return;
-	const struct ab_word w = m->words[i];
-
-	ab_made_word(r->k, m, &w);
+	skip_bracket(r);
+	r->is_lost |= !ab_op_index(r->k, from, r->x.pos, m);
 }
 
 static bool is_either(const struct reader *r, const struct ab_token *t,

@@ -584,7 +584,8 @@ static void check_removed(struct ab_code *k)
 	memcpy(again.names, s.names, sizeof(s.names));
 	if (!s.is_given && s.count && k->lang == AB_PY)
 		go_through(&again);
-	if (!s.is_given && !again.is_given && !s.is_full)
+	if (!s.is_given && !again.is_given && !s.is_full &&
+	    !(k->has_unseen && (k->c->has_kept || ab_code_keeps_system(k))))
 		return;
 	ab_code_hole(k, &w);
 	ab_check_path(k->c, k->use, AB_ROLE_REMOVE, &w);
@@ -722,6 +723,12 @@ void ab_code_check_flow(struct ab_code *k)
 {
 	struct ab_flow s = { .k = k, .x = k->x, .since = AB_FLOW_REACH + 1 };
 
+	if (AB_UNLIKELY(k->c->codes)) {
+		k->c->has_unseen |= k->has_unseen;
+		k->c->has_kept = k->c->has_kept || ab_code_keeps_system(k);
+	}
+	if (AB_UNLIKELY(k->c->has_unseen))
+		k->has_removed = k->has_unseen = true;
 	if (AB_UNLIKELY(k->has_removed) && removes_trees(k))
 		check_removed(k);
 	if (AB_UNLIKELY(k->use && k->use->in_taint & AB_TAINT_TREE))

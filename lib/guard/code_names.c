@@ -55,7 +55,7 @@ const struct ab_named *ab_code_value(const struct ab_code *k,
 	struct ab_lexer x = k->x;
 	struct ab_token next;
 
-	if (!n || n->call || n->is_map || !n->count)
+	if (!n || n->call || n->is_map || n->is_result || !n->count)
 		return NULL;
 	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_SIGN &&
 	    memchr("(.[=", k->text->text[next.at], 4) &&
@@ -174,8 +174,7 @@ bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t)
 	       (k->lang == AB_RUBY && ab_code_is_text(k, t, "Pathname"));
 }
 
-/* None, 0: before it is given something. */
-static bool is_nothing(const struct ab_code *k, struct ab_lexer x)
+bool ab_code_is_nothing(const struct ab_code *k, struct ab_lexer x)
 {
 	static const char *const words[] = { "None", "null", "nil", "undefined",
 					     "True", "False", "true", "false" };
@@ -218,7 +217,7 @@ static void set_value(struct ab_code *k, struct ab_lexer x,
 				 ab_code_is_sign(k, before, ',')))
 		return;
 	if ((!n || (n->edits == edits && !n->call && !n->is_cut)) &&
-	    !is_nothing(k, x))
+	    !ab_code_is_nothing(k, x))
 		ab_code_note_unknown(k, name);
 	/* x = "a", "b" is a list */
 	if (end == ',' && n && k->lang & (AB_PY | AB_RUBY))
@@ -830,6 +829,7 @@ void ab_code_find_names(struct ab_code *k)
 		if (t.kind == AB_TOKEN_WORD) {
 			if (!look_at(k, &trail.last[0], &t) && k->name_count)
 				note_use(k, &t);
+			ab_code_read_result(k, &trail.last[0], &t);
 			read_each(k, &trail, &t);
 			if (ab_code_is_text(k, &t, "promisify") ||
 			    ab_code_is_text(k, &t, "partial"))

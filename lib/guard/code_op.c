@@ -225,6 +225,40 @@ uint32_t ab_op_slice(const char *s, uint32_t left, struct ab_made *m)
 	return len + 1;
 }
 
+bool ab_op_is_range(const struct ab_code *k, uint32_t from, uint32_t end)
+{
+	const char *s = k->text->text + from;
+	const uint32_t len = end - from;
+
+	return memchr(s, ':', len) || memmem(s, len, "..", 2) ||
+	       memchr(s, ',', len);
+}
+
+bool ab_op_index(struct ab_code *k, uint32_t from, uint32_t end,
+		 struct ab_made *m)
+{
+	const char *s = k->text->text + from;
+	const uint32_t len = end > from ? end - from - 1 : 0;
+	const bool is_last = len == 2 && *s == '-' &&
+			     k->lang & (AB_PY | AB_RUBY);
+	const char digit = len ? s[len - 1] : 0;
+	uint32_t i = (uint32_t)(digit - '0');
+	struct ab_word w;
+
+	if (!m->is_list || !m->count || ab_op_is_range(k, from, end))
+		return false;
+	if (digit < '0' || digit > '9' || !(len == 1 || is_last)) {
+		m->is_list = false; /* any of them */
+		return true;
+	}
+	i = is_last ? m->count - i : i - (k->lang == AB_LUA);
+	if (i >= m->count)
+		return false;
+	w = m->words[i];
+	ab_made_word(k, m, &w);
+	return true;
+}
+
 static bool is_digit(const struct ab_made *m)
 {
 	return m->count == 1 && m->words[0].len == 1 &&
@@ -332,10 +366,11 @@ bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m)
 		return end_texts(k, f, m);
 	case AB_OP_SPLIT:
 		*m = f->of;
-		if (is_empty || is_word(&f->args.all[0], " "))
-			ab_made_split(k, m);
-		else
-			ab_made_hole(k, m);
+		if (!is_empty && !is_word(&f->args.all[0], " ")) {
+			f->op = AB_OP_CUT;
+			return ab_op_text(k, f, m);
+		}
+		ab_made_split(k, m);
 		return true;
 	case AB_OP_SLICE:
 	case AB_OP_CONCAT:
@@ -346,8 +381,9 @@ bool ab_op_make(struct ab_code *k, struct ab_op_args *f, struct ab_made *m)
 	case AB_OP_NAMES:
 		ab_made_entry(k, m);
 		return true;
+	default:
+		return ab_op_text(k, f, m);
 	}
-	return false;
 }
 
 bool ab_op_is_making(enum ab_op op)
@@ -445,6 +481,25 @@ static const struct call calls[] = {
 	{ "get", AB_PY, AB_OP_VARIABLE, "environ" },
 	{ "fetch", AB_RUBY, AB_OP_VARIABLE, "ENV" },
 	{ "get", AB_JS, AB_OP_VARIABLE, "env" },
+	{ "b64decode", AB_PY, AB_OP_BASE64 },
+	{ "urlsafe_b64decode", AB_PY, AB_OP_BASE64 },
+	{ "standard_b64decode", AB_PY, AB_OP_BASE64 },
+	{ "a2b_base64", AB_PY, AB_OP_BASE64 },
+	{ "atob", AB_JS, AB_OP_BASE64 },
+	{ "decode64", AB_RUBY, AB_OP_BASE64 },
+	{ "strict_decode64", AB_RUBY, AB_OP_BASE64 },
+	{ "urlsafe_decode64", AB_RUBY, AB_OP_BASE64 },
+	{ "decode_base64", AB_PERL, AB_OP_BASE64 },
+	{ "base64_decode", AB_PHP, AB_OP_BASE64 },
+	{ "fromhex", AB_PY, AB_OP_HEX },
+	{ "unhexlify", AB_PY, AB_OP_HEX },
+	{ "hex2bin", AB_PHP, AB_OP_HEX },
+	{ "from", AB_JS, AB_OP_BUFFER, "Buffer" },
+	{ "max", AB_PY, AB_OP_ANY, "+" },
+	{ "min", AB_PY, AB_OP_ANY, "+" },
+	{ "next", AB_PY, AB_OP_ANY, "+" },
+	{ "iter", AB_PY, AB_OP_SAME, "+" },
+	{ "choice", AB_PY, AB_OP_ANY },
 	{ "listdir", AB_PY, AB_OP_NAMES },
 	{ "readdirSync", AB_JS, AB_OP_NAMES },
 	{ "children", AB_RUBY, AB_OP_NAMES, "Dir" },
@@ -461,6 +516,21 @@ static const struct call methods[] = {
 	{ "strip", AB_PY | AB_RUBY, AB_OP_SAME },
 	{ "rstrip", AB_PY | AB_RUBY, AB_OP_SAME },
 	{ "lstrip", AB_PY | AB_RUBY, AB_OP_SAME },
+	{ "replace", AB_PY, AB_OP_REPLACE },
+	{ "replaceAll", AB_JS, AB_OP_REPLACE },
+	{ "replace", AB_JS, AB_OP_REPLACE_ONE },
+	{ "gsub", AB_RUBY, AB_OP_REPLACE },
+	{ "sub", AB_RUBY, AB_OP_REPLACE_ONE },
+	{ "lower", AB_PY, AB_OP_LOWER },
+	{ "casefold", AB_PY, AB_OP_LOWER },
+	{ "toLowerCase", AB_JS, AB_OP_LOWER },
+	{ "downcase", AB_RUBY, AB_OP_LOWER },
+	{ "upper", AB_PY, AB_OP_UPPER },
+	{ "toUpperCase", AB_JS, AB_OP_UPPER },
+	{ "upcase", AB_RUBY, AB_OP_UPPER },
+	{ "zfill", AB_PY, AB_OP_SAME },
+	{ "ljust", AB_PY | AB_RUBY, AB_OP_SAME },
+	{ "rjust", AB_PY | AB_RUBY, AB_OP_SAME },
 	{ "encode", AB_PY, AB_OP_SAME },
 	{ "decode", AB_PY, AB_OP_SAME },
 	{ "trim", AB_JS, AB_OP_SAME },
@@ -472,7 +542,16 @@ static const struct call methods[] = {
 	{ "realpath", AB_RUBY, AB_OP_SAME },
 	{ "expanduser", AB_PY, AB_OP_EXPAND },
 	{ "expand_path", AB_RUBY, AB_OP_EXPAND },
+	{ "pop", AB_PY | AB_JS | AB_RUBY, AB_OP_ELEMENT },
+	{ "popleft", AB_PY, AB_OP_ELEMENT },
+	{ "shift", AB_JS | AB_RUBY, AB_OP_ELEMENT },
+	{ "at", AB_JS, AB_OP_ELEMENT },
+	{ "find", AB_JS, AB_OP_ELEMENT },
+	{ "first", AB_RUBY, AB_OP_ELEMENT },
+	{ "last", AB_RUBY, AB_OP_ELEMENT },
+	{ "sample", AB_RUBY, AB_OP_ELEMENT },
 	{ "split", AB_PY | AB_JS | AB_RUBY, AB_OP_SPLIT },
+	{ "rsplit", AB_PY, AB_OP_SPLIT },
 	{ "slice", AB_JS, AB_OP_SLICE },
 	{ "drop", AB_RUBY, AB_OP_SLICE },
 	{ "concat", AB_JS | AB_RUBY, AB_OP_CONCAT },
@@ -486,6 +565,20 @@ enum ab_op ab_op_of_call(const struct ab_code *k, const struct ab_token *t,
 			 const struct ab_token *owner)
 {
 	return find(k, calls, AB_ARRAY_LEN(calls), t, owner);
+}
+
+bool ab_op_takes_one(const struct ab_code *k, const struct ab_named *n,
+		     struct ab_lexer x)
+{
+	const struct ab_token nobody = { 0 };
+	struct ab_token t;
+
+	return (n->is_list || n->is_map) && ab_lexer_next(&x, &t) &&
+	       ab_code_is_sign(k, &t, '.') && ab_lexer_next(&x, &t) &&
+	       ab_code_next_byte(k->text, x.pos) == '(' &&
+	       (find(k, methods, AB_ARRAY_LEN(methods), &t, &nobody) ==
+			AB_OP_ELEMENT ||
+		(n->is_map && ab_code_is_text(k, &t, "get")));
 }
 
 enum ab_op ab_op_of_method(const struct ab_code *k, const struct ab_token *t,
@@ -502,7 +595,7 @@ enum ab_op ab_op_of_method(const struct ab_code *k, const struct ab_token *t,
 	}
 	if ((op == AB_OP_JOIN && !of->is_path) ||
 	    (op == AB_OP_GLOB && !(of->is_path && walks)) ||
-	    (op == AB_OP_FORMAT && of->is_path))
+	    ((op == AB_OP_FORMAT || op == AB_OP_REPLACE) && of->is_path))
 		return AB_OP_NONE;
 	return op;
 }

@@ -38,7 +38,18 @@ enum ab_op {
 	AB_OP_CONCAT,   /* list.concat(more) */
 	AB_OP_VARIABLE, /* getenv("HOME") */
 	AB_OP_GLOB,
-	AB_OP_NAMES /* of what is in a directory */
+	AB_OP_NAMES, /* of what is in a directory */
+	/* code_text.c */
+	AB_OP_BASE64,
+	AB_OP_HEX,
+	AB_OP_BUFFER, /* Buffer.from("x", "base64") */
+	AB_OP_REPLACE,
+	AB_OP_REPLACE_ONE, /* the first */
+	AB_OP_CUT,	   /* "a:b".split(":") */
+	AB_OP_LOWER,
+	AB_OP_UPPER,
+	AB_OP_ANY, /* one of what it is given: max("a", "b") */
+	AB_OP_ELEMENT /* one of a list: list.pop() */
 };
 
 /* What it is given. */
@@ -59,6 +70,17 @@ char ab_op_list(const struct ab_code *k, const struct ab_token *t,
    `1..-1`, `1..$#a`. How many bytes that is, with the bracket that closes; 0:
    it is no list, or that is not understood. */
 uint32_t ab_op_slice(const char *s, uint32_t left, struct ab_made *m);
+/* What a list has at text[from..end-1], behind the bracket that opens and with
+   the one that closes: at a place that is told, or anywhere. False: it is no
+   list, or a part of one is taken. */
+bool ab_op_index(struct ab_code *k, uint32_t from, uint32_t end,
+		 struct ab_made *m);
+bool ab_op_is_range(const struct ab_code *k, uint32_t from, uint32_t end);
+/* --- code_text.c --- */
+/* The same as ab_op_make(), of the calls that are read there. */
+bool ab_op_text(struct ab_code *k, const struct ab_op_args *f,
+		struct ab_made *m);
+/* --- code_op.c --- */
 /* It makes more than it was given. */
 bool ab_op_is_making(enum ab_op op);
 /* The call that has the name, as owner.name(); and the method of what has been
@@ -84,6 +106,13 @@ enum ab_said ab_code_said(struct ab_code *k, const struct ab_token *t,
  */
 bool ab_code_values_of(struct ab_code *k, const struct ab_named *n,
 		       bool is_index, struct ab_made *m);
+/* l.pop(, d.get(: one of what it has is taken; x is behind the name. */
+bool ab_op_takes_one(const struct ab_code *k, const struct ab_named *n,
+		     struct ab_lexer x);
+/* Any of the values of a list or a map, however many it was; false: it is none.
+ */
+bool ab_code_element_of(struct ab_code *k, const struct ab_named *n,
+			struct ab_made *m);
 /* A string with what is known of the names in it; false: nothing is. */
 bool ab_code_read_variables(struct ab_code *k, const struct ab_token *t,
 			    struct ab_made *m);

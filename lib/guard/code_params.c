@@ -468,7 +468,8 @@ static void copy_link(struct ab_code *k, const struct link *link)
 	const struct ab_named *from = ab_code_named(k, &link->from);
 	struct ab_named *n;
 
-	if (!from || from->call || from->is_map || !from->count) {
+	if (!from || from->call || from->is_map || from->is_result ||
+	    !from->count) {
 		ab_code_cut_name(k, &link->to);
 		return;
 	}
@@ -759,6 +760,11 @@ static void see_string(struct ab_code *k, struct functions *all,
 			forget(k, f, 0);
 		}
 	}
+}
+
+bool ab_code_is_defined(const struct ab_code *k, const struct ab_token *t)
+{
+	return k->functions && find(k, k->functions, t);
 }
 
 bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t)

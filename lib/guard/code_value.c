@@ -43,7 +43,8 @@ static bool has_room(struct ab_code *k, struct ab_named *n)
 void ab_code_add_value(struct ab_code *k, struct ab_named *n,
 		       const struct ab_word *w, bool is_more)
 {
-	if (n->is_cut)
+	/* of a list it is not known where the next one stands */
+	if (n->is_cut && (n->is_list || is_more))
 		return;
 	n->edits++;
 	if (is_more && n->count)

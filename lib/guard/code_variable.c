@@ -114,6 +114,22 @@ bool ab_code_values_of(struct ab_code *k, const struct ab_named *n,
 	return true;
 }
 
+bool ab_code_element_of(struct ab_code *k, const struct ab_named *n,
+			struct ab_made *m)
+{
+	struct ab_made hole;
+
+	*m = (struct ab_made){ .words = n->words, .count = n->count,
+			       .is_cut = n->is_cut };
+	if (!(n->is_list || n->is_map) || n->is_nested || !n->count)
+		return false;
+	if (n->is_unknown || n->is_cut) {
+		ab_made_hole(k, &hole);
+		ab_made_either(k, m, &hole);
+	}
+	return true;
+}
+
 /* What perl and php put into a string by that name. */
 static const struct ab_named *find_variable(const struct ab_code *k,
 					    const char *name, uint32_t len,
