@@ -571,6 +571,10 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 		else
 			end = ab_code_read_value(k, list, &name,
 						 AB_VALUE_EACH);
+	} else if (!is_parts && t.kind == AB_TOKEN_WORD) {
+		/* list + more, list[1:]: among others those */
+		copy_values(k, &name, &t);
+		ab_code_note_unknown(k, &name);
 	}
 	known = ab_code_named(k, &name);
 	/* for x in "a", "b" */

@@ -97,6 +97,7 @@ bool ab_code_is_unseen(struct ab_code *k, const struct ab_args *a,
 struct open {
 	bool keeps;  /* what stands in it is kept, or handed on */
 	bool judges; /* it is of a call that is judged by itself */
+	bool is_last; /* what stands behind a comma is kept: replace(a, b) */
 };
 
 /* What it is called with may come back, or be kept. */
@@ -113,7 +114,10 @@ static bool is_keeper(const struct ab_code *k, const struct ab_token *t)
 	};
 
 	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names)) ||
-	       ab_code_is_defined(k, t);
+	       ab_code_is_defined(k, t) ||
+	       /* raise ValueError("x") */
+	       (t->len > 5 &&
+		!memcmp(k->text->text + t->at + t->len - 5, "Error", 5));
 }
 
 static struct open opened(const struct ab_code *k, struct open outer,
@@ -130,6 +134,10 @@ static struct open opened(const struct ab_code *k, struct open outer,
 	o.judges |= call && call != AB_CALL_REMOVE && call != AB_CALL_DELETE &&
 		    call != AB_CALL_PATH;
 	o.keeps = is_keeper(k, before);
+	o.is_last = ab_code_is_text(k, before, "replace") ||
+		    ab_code_is_text(k, before, "replaceAll") ||
+		    ab_code_is_text(k, before, "gsub") ||
+		    ab_code_is_text(k, before, "sub");
 	return o;
 }
 
@@ -183,7 +191,10 @@ static bool is_hidden(const struct ab_code *k, const struct ab_token *t)
 				      ? ab_op_of_call(k, t, &nobody)
 				      : AB_OP_NONE;
 
-	return op == AB_OP_BASE64 || op == AB_OP_HEX;
+	/* codecs.decode("...", "rot13") */
+	return op == AB_OP_BASE64 || op == AB_OP_HEX ||
+	       (ab_code_is_text(k, t, "decode") && t->at > 7 &&
+		!memcmp(k->text->text + t->at - 7, "codecs.", 7));
 }
 
 bool ab_code_keeps_system(struct ab_code *k)
@@ -205,6 +216,8 @@ bool ab_code_keeps_system(struct ab_code *k)
 						    ch);
 		} else if (ch && memchr(")]}", ch, 3)) {
 			depth -= depth > 0;
+		} else if (ch == ',' && depth < MAX_OPEN) {
+			all[depth].keeps |= all[depth].is_last;
 		}
 		if (is_hidden(k, &t))
 			return true;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What bash does with a program, the guard has seen: made programs are run by
-bash with a harmless command, and none that would have harmed was allowed.
+"""What a program does, the guard has seen: made programs are run by bash, or as
+python, with a harmless command, and none that would have harmed was allowed.
 tests/long/sound.py goes through many more."""
 
 import sound_dirs
 import sound_files
+import sound_python
 from sound_lib import judge
 from tool_lib import expect, main, test
 
@@ -31,6 +32,11 @@ def no_program_that_harms_elsewhere_is_allowed():
 @test
 def no_file_that_harms_is_run():
     look(1500, sound_files.Maker, sound_files.Place, least=4)
+
+
+@test
+def no_program_of_python_that_harms_is_allowed():
+    look(1500, sound_python.Maker, sound_python.Place, least=4)
 
 
 main()
