@@ -170,6 +170,7 @@ struct ab_code {
 	bool has_handed; /* of code_handed.c */
 	bool has_removed; /* it has a call that removes all below a name */
 	bool has_unseen;  /* ... that is not followed */
+	uint8_t temporaries; /* names that were asked about for that */
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;

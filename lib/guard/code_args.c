@@ -706,6 +706,7 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	struct ab_named *n;
 	struct ab_made m;
 	struct ab_token t;
+	bool is_known;
 
 	if (!ab_code_read_expr(k, &x, &m,
 			       a->is_command && a->count ? AB_NEED_WORD
@@ -715,6 +716,7 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	if (m.count == 1 && !m.is_list && ab_code_is_hole(&m.words[0]) &&
 	    has_path(k, k->x, x.pos))
 		return false;
+	is_known = ab_made_is_known(&m);
 	/* what is not known is no name of a file */
 	if (!a->is_command)
 		ab_made_cut(k, &m, false);
@@ -730,7 +732,7 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	*n = (struct ab_named){ .words = m.words, .count = m.count,
 				.is_list = m.is_list, .is_cut = m.is_cut };
 	a->is_cut |= m.is_cut;
-	if (!a->count && !all->is_later && ab_made_is_known(&m))
+	if (!a->count && !all->is_later && is_known)
 		a->is_computed = false;
 	a->joint = AB_JOINT_NONE;
 	if (m.count > 1 && !m.is_list)

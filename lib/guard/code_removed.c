@@ -14,6 +14,7 @@
 #include "guard/path.h"
 
 #define MAX_OPEN 32
+#define MAX_TEMPORARIES 16
 #define MAX_LOOKED 64 /* names that are looked at, or time is not linear */
 
 /* The statement that gives the name something makes a place for itself. */
@@ -85,8 +86,9 @@ bool ab_code_is_unseen(struct ab_code *k, const struct ab_args *a,
 		if (!ab_lexer_next(&x, &t))
 			return false;
 	}
-	/* a name and nothing that is made of it */
-	return t.kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &next) ||
+	/* a name and nothing that is made of it; all is looked through */
+	return k->temporaries++ == MAX_TEMPORARIES ||
+	       t.kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &next) ||
 	       next.kind != AB_TOKEN_SIGN ||
 	       !memchr(",);", k->text->text[next.at], 3) ||
 	       !is_temporary(k, &t);
@@ -111,6 +113,7 @@ static bool is_keeper(const struct ab_code *k, const struct ab_token *t)
 		"product", "zip",   "reversed", "cycle", "from", "of", "str",
 		"getattr", "setattr", "get", "pop", "frozenset", "filter",
 		"map", "next", "setenv", "normpath", "abspath", "realpath",
+		"splice", "fill",
 	};
 
 	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names)) ||
@@ -186,15 +189,21 @@ static bool is_of_system(struct ab_code *k, const struct ab_token *t,
 /* What it keeps is written in digits that are read: it may be anything. */
 static bool is_hidden(const struct ab_code *k, const struct ab_token *t)
 {
+	/* codecs.decode("...", "rot13"), Buffer.from("...", "base64") */
+	static const char *const forms[] = { "base64", "hex", "rot13",
+					     "rot_13" };
 	const struct ab_token nobody = { 0 };
-	const enum ab_op op = t->kind == AB_TOKEN_WORD
-				      ? ab_op_of_call(k, t, &nobody)
-				      : AB_OP_NONE;
+	enum ab_op op;
 
-	/* codecs.decode("...", "rot13") */
-	return op == AB_OP_BASE64 || op == AB_OP_HEX ||
-	       (ab_code_is_text(k, t, "decode") && t->at > 7 &&
-		!memcmp(k->text->text + t->at - 7, "codecs.", 7));
+	if (t->kind == AB_TOKEN_STRING) {
+		struct ab_token form = *t;
+
+		form.kind = AB_TOKEN_WORD;
+		return ab_code_is_one_of(k, &form, forms, AB_ARRAY_LEN(forms));
+	}
+	op = t->kind == AB_TOKEN_WORD ? ab_op_of_call(k, t, &nobody)
+				      : AB_OP_NONE;
+	return op == AB_OP_BASE64 || op == AB_OP_HEX;
 }
 
 bool ab_code_keeps_system(struct ab_code *k)

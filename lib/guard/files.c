@@ -554,6 +554,8 @@ static uint32_t untold(struct ab_linked *l)
 	return n;
 }
 
+#define MAX_LINKED 32 /* names of a file that are followed */
+
 /* `ln t1 t2; ln t2 t3; echo x >t1`: what is called t3 has it, too. */
 static AB_COLD void add_by_links(struct ab_check *c, const struct ab_word *path,
 				 uint32_t taint, const struct ab_word *content)
@@ -567,6 +569,10 @@ static AB_COLD void add_by_links(struct ab_check *c, const struct ab_word *path,
 	names[0].text = ab_path_text(c, path, &names[0].len);
 	/* each link is told once, so they find room */
 	for (uint32_t i = 0; names[0].text && i < n; i++) {
+		if (i == MAX_LINKED) {
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, path);
+			return;
+		}
 		if (i)
 			add_one(c, &names[i], taint, content);
 		n = add_linked(c, c->near_links, names, n, i);
