@@ -3,8 +3,7 @@
  * Expressions of an inline program that the text itself tells: parts of a path
  * that are joined, formats that are filled, lists that become one text, one
  * value or another, with the names that are known and the home among them.
- * What such an expression makes is code_made.c's. Refuses to run anything: what
- * a function of the program makes is a hole.
+ * What such an expression makes is code_made.c's. Refuses to run anything.
  */
 #include "config.h"
 
