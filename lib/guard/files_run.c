@@ -134,6 +134,23 @@ static void run_value(struct ab_check *c, const struct ab_use *use,
 				words_from(use, path), NULL);
 }
 
+/* <(cat x; echo ...): what is known of it, beside what nobody knows. */
+static void run_stream_part(struct ab_check *c, const struct ab_use *use,
+			    const struct ab_role *role,
+			    const struct ab_word *path,
+			    const struct ab_stream *from)
+{
+	const struct ab_word *part = ab_file_part(from->taint, from->most);
+	bool was_part = c->is_part, was_perhaps = c->is_perhaps;
+
+	if (!part || !part->len)
+		return;
+	c->is_part = c->is_perhaps = true;
+	run_as(c, use, role, path, part);
+	c->is_part = was_part;
+	c->is_perhaps = was_perhaps;
+}
+
 /* <(...): its bytes are the program. */
 static bool run_stream(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *path)
@@ -148,10 +165,13 @@ static bool run_stream(struct ab_check *c, const struct ab_use *use,
 			continue;
 		uint32_t taint = h->origin->taint;
 
-		if (h->origin->value)
+		if (h->origin->value) {
 			run_value(c, use, role ? role : &shell, path,
 				  h->origin->value);
-		else if (role && role->kind == AB_ROLE_STDIN_TEXT)
+			return true;
+		}
+		run_stream_part(c, use, role, path, h->origin);
+		if (role && role->kind == AB_ROLE_STDIN_TEXT)
 			ab_check_flow(c, use, AB_SINK_TEXT,
 				      taint & AB_TAINT_REMOTE, path);
 		else

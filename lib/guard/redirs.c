@@ -391,12 +391,29 @@ static const struct ab_word *as_line(struct ab_check *c,
 	return line;
 }
 
+/* < <(...) */
+static const struct ab_stream *redirected_in(const struct ab_shell_command *m)
+{
+	for (uint32_t i = m->redir_count; i-- > 0;) {
+		const struct ab_shell_redir *r = &m->redirs[i];
+
+		if (r->fd == 0)
+			return r->kind == AB_REDIR_READ &&
+					       r->target.hole_count == 1 &&
+					       r->target.holes->kind ==
+						       AB_HOLE_PROC ?
+				       r->target.holes->origin : NULL;
+	}
+	return NULL;
+}
+
 const struct ab_word *ab_part_in(const struct ab_shell_command *m)
 {
 	const struct ab_stream *in = m->place.in;
 
-	if (AB_LIKELY(!in || in->value || !in->most || !in->most->len) ||
-	    !ab_has_stdin(m))
+	if (AB_UNLIKELY(m->redir_count != 0) && !ab_has_stdin(m))
+		in = redirected_in(m);
+	if (AB_LIKELY(!in || in->value || !in->most || !in->most->len))
 		return NULL;
 	return ab_file_part(in->taint, in->most);
 }

@@ -713,6 +713,27 @@ static void stdin_code(struct ab_check *c, const struct ab_use *use,
 	c->use = outer;
 }
 
+/* `if x; then echo 'drop table a;'; fi | psql`, `{ cat x; echo ...; } | psql`:
+   what is known of it is perhaps read, and more may be. */
+static void stdin_part(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role)
+{
+	const struct ab_word *part = c->command ? ab_part_in(c->command) : NULL;
+	bool was_part = c->is_part, was_perhaps = c->is_perhaps;
+	struct ab_use own = *use;
+
+	if (AB_LIKELY(!part))
+		return;
+	own.in_text = part;
+	c->is_part = c->is_perhaps = true;
+	if (role->kind == AB_ROLE_STDIN_CODE)
+		stdin_code(c, &own, role);
+	else
+		ab_check_text(c, role->text, part);
+	c->is_part = was_part;
+	c->is_perhaps = was_perhaps;
+}
+
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
 {
@@ -744,6 +765,8 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		}
 		if (use->in_text)
 			stdin_code(c, use, role);
+		else
+			stdin_part(c, use, role);
 		/* what is compiled does not run yet */
 		if (role->format != AB_FORMAT_SOURCE)
 			ab_check_flow(c, use, AB_SINK_CODE, taint | made,
@@ -752,6 +775,8 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 	case AB_ROLE_STDIN_TEXT:
 		if (use->in_text)
 			ab_check_text(c, role->text, use->in_text);
+		else
+			stdin_part(c, use, role);
 		if (use->in_text && !strcmp(role->text, "escape"))
 			ab_check_transfer(c, use, use->in_text);
 		if (!ab_is_statements(role))

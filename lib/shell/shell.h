@@ -127,8 +127,8 @@ struct ab_stream {
 	 * of constants, cat of a here-document, : and true. May have holes.
 	 * Complete once its commands were visited. Or NULL. */
 	const struct ab_word *value;
-	/* REDIRECT, PIPE: the same, where some of it is perhaps not written;
-	 * is_part: and more is, that nobody knows */
+	/* REDIRECT, PIPE, PROC_IN: the same, where some of it is perhaps not
+	 * written; is_part: and more is, that nobody knows */
 	const struct ab_word *most;
 	bool is_part;
 };

@@ -569,7 +569,8 @@ struct stream *ab_run_stream(struct ab_shell_run *run,
 /* What is known of what goes to a file counts, whatever is beside it. */
 static bool keeps_parts(const struct ab_stream *s)
 {
-	return s->kind == AB_STREAM_REDIRECT || s->kind == AB_STREAM_PIPE;
+	return s->kind == AB_STREAM_REDIRECT || s->kind == AB_STREAM_PIPE ||
+	       s->kind == AB_STREAM_PROC_IN;
 }
 
 void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
