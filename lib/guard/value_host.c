@@ -64,6 +64,14 @@ bool ab_value_is_flake_url(const struct ab_word *w)
 }
 
 /* host:path or user@host:path, or an rsync: or sftp: address. */
+/* It begins with what is not known. */
+static bool is_led(const struct ab_word *w)
+{
+	return w->hole_count && !w->holes->at &&
+	       (w->holes->kind == AB_HOLE_BYTES ||
+		w->holes->kind == AB_HOLE_FIELDS);
+}
+
 bool ab_value_is_remote_path(const struct ab_word *w)
 {
 	const char *colon = memchr(w->text, ':', w->len);
@@ -71,7 +79,8 @@ bool ab_value_is_remote_path(const struct ab_word *w)
 	if (starts(w, "rsync://") || starts(w, "sftp://") ||
 	    starts(w, "scp://"))
 		return true;
-	if (!colon || colon == w->text)
+	/* "$HOST:/srv" */
+	if (!colon || (colon == w->text && !is_led(w)))
 		return false;
 	return !memchr(w->text, '/', (size_t)(colon - w->text));
 }
