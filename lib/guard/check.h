@@ -190,6 +190,7 @@ struct ab_check {
 	bool has_fold;	 /* ... and in either case of letters */
 	bool has_cdable; /* `cd NAME` may lead to $NAME */
 	bool has_files;	 /* the text wrote one that is followed */
+	bool has_foreign; /* ... or one of what others made */
 	bool has_root;	 /* git told where the worktree is */
 	const struct ab_stream *noted; /* by git, the last */
 	uint32_t noted_at;

@@ -594,6 +594,7 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	struct ab_word name;
 	uint32_t len;
 
+	c->has_foreign |= (taint & (AB_TAINT_REMOTE | AB_TAINT_DECODE)) != 0;
 	if (is_url) {
 		if (!ab_file_last(c, path, &name))
 			return;

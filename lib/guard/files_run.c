@@ -634,6 +634,18 @@ static void judge_statements(struct ab_check *c, const struct ab_use *use,
 	ab_check_flow(c, use, AB_SINK_TEXT, taint, path);
 }
 
+/* `wget "$U"; sh "$F"`: "$F", "$D/$F" is any file, and so that one; but for
+   those that something listed. */
+static bool is_any_name(const struct ab_word *path)
+{
+	const struct ab_hole *h = path->holes + path->hole_count - 1;
+
+	return path->hole_count && h->at == path->len &&
+	       !(h->origin && h->origin->note) &&
+	       (!path->len || path->text[path->len - 1] == '/') &&
+	       (h->kind == AB_HOLE_BYTES || h->kind == AB_HOLE_FIELDS);
+}
+
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path)
 {
@@ -656,6 +668,8 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		run_each(c, use, path, content);
 	else if (AB_UNLIKELY(c->has_files))
 		run_left(c, use, path);
+	if (AB_UNLIKELY(c->has_foreign) && !content && is_any_name(path))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, path);
 }
 
 void ab_file_run_module(struct ab_check *c, const struct ab_use *use,
