@@ -40,6 +40,7 @@ enum value {
 	VALUE_GIT_REGEX,
 	VALUE_SOME_NAME,
 	VALUE_UNKNOWN_NAME,
+	VALUE_UNKNOWN_VERB,
 	VALUE_HUGE_COUNT,
 	VALUE_WIDE,
 	VALUE_PROCESS,
@@ -66,7 +67,7 @@ static const char *const names[VALUE_COUNT] = {
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
-	"some-name",	"unknown-name", "huge-count",  "wide",
+	"some-name",	"unknown-name", "unknown-verb", "huge-count", "wide",
 	"process",	"hosted",	"flake-url",   "git-inside",
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
@@ -698,6 +699,19 @@ static bool is_relaxed_umask(const struct ab_word *w)
 	       (!(m.gives & 02) || !(m.gives & 024));
 }
 
+/* "$VERB", "$@"; what is not quoted may be options, where more stands behind
+   it: `npm $X test`. */
+static bool is_unknown_verb(const struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_use *use = c->use;
+
+	if (w->len || w->hole_count != 1)
+		return false;
+	return w->holes->kind == AB_HOLE_BYTES ||
+	       (w->holes->kind == AB_HOLE_FIELDS && use &&
+		w + 1 == use->words + use->count);
+}
+
 bool ab_value_needs_hole(uint8_t value)
 {
 	return value == VALUE_HOLE || value == VALUE_TAINTED ||
@@ -705,7 +719,8 @@ bool ab_value_needs_hole(uint8_t value)
 	       value == VALUE_SECRET_NAME || value == VALUE_OWN_GROUP ||
 	       value == VALUE_RANGE || value == VALUE_PROC_NUMBER ||
 	       value == VALUE_SENT_SECRET ||
-	       value == VALUE_SENT_FIELD || value == VALUE_TREE_NAME;
+	       value == VALUE_SENT_FIELD || value == VALUE_TREE_NAME ||
+	       value == VALUE_UNKNOWN_VERB;
 }
 
 bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
@@ -755,6 +770,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_wide(w);
 	case VALUE_UNKNOWN_NAME:
 		return is_unknown_name(w);
+	case VALUE_UNKNOWN_VERB:
+		return is_unknown_verb(c, w);
 	case VALUE_BIND_HOME:
 		return is_bind_home(c, w);
 	case VALUE_NUMBER:
