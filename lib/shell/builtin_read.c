@@ -168,6 +168,22 @@ void ab_builtin_take(const struct ab_shell_command *c)
 		c->place.in->value = NULL;
 }
 
+/* There is a backslash, and no -r that has it be one. */
+static bool escapes(const struct ab_shell_command *c, const char *text,
+		    uint32_t len)
+{
+	if (AB_LIKELY(!len || !memchr(text, '\\', len)))
+		return false;
+	for (uint32_t i = 1; i < c->argc; i++) {
+		const struct ab_word *w = &c->argv[i];
+
+		if (w->len > 1 && w->text[0] == '-' && w->text[1] == 'r' &&
+		    (!w->hole_count || w->holes->at > 1))
+			return false;
+	}
+	return true;
+}
+
 /* Another `read` goes on behind the newline; where that is, is known of a
    plain one that surely ran, once. */
 static void take_line(struct ab_shell_run *run,
@@ -195,8 +211,8 @@ static void take_line(struct ab_shell_run *run,
 	    all->uncertain != run->uncertain)
 		return;
 	newline = memchr(in->text, '\n', in->len);
-	if (memchr(in->text, '\\', newline ? (size_t)(newline - in->text) :
-					      in->len) ||
+	if (escapes(c, in->text, newline ? (uint32_t)(newline - in->text) :
+					   in->len) ||
 	    !(rest = ab_run_high(run, sizeof(*rest))))
 		return;
 	memset(rest, 0, sizeof(*rest));
@@ -254,7 +270,7 @@ static const struct value *read_value(struct ab_shell_run *run,
 	if (in->hole_count && newline &&
 	    in->holes[in->hole_count - 1].at > len)
 		return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	if (memchr(w.text, '\\', len) || !find_ends(run, c, &cut) ||
+	if (escapes(c, w.text, len) || !find_ends(run, c, &cut) ||
 	    has_ends(&cut, w.text, len))
 		return ab_run_unknown(run, ab_run_blend(run, in, 1));
 	w.len = len;
@@ -322,9 +338,7 @@ static const struct value *read_array(struct ab_shell_run *run,
 	struct ab_stream *origin = ab_run_blend(run, in, 1);
 	struct fields f = { 0 };
 
-	if (cut->is_lines ? !has_known_lines(in) :
-			    in->hole_count ||
-				    memchr(in->text, '\\', in->len))
+	if (cut->is_lines ? !has_known_lines(in) : in->hole_count != 0)
 		return ab_run_unknown(run, origin);
 	for (uint32_t at = 0; at < in->len;) {
 		uint32_t end = next_piece(cut, in, &at), last = end;
@@ -368,7 +382,7 @@ static const struct value *read_fields(struct ab_shell_run *run,
 	if (newline)
 		line.len = (uint32_t)(newline - in->text);
 	/* what stands behind the last name may be dropped at its end */
-	if (!find_cut(run, c, &cut) ||
+	if (escapes(c, line.text, line.len) || !find_cut(run, c, &cut) ||
 	    (cut.is_each && line.len &&
 	     memchr(cut.ends, line.text[line.len - 1], cut.end_count)))
 		return ab_run_unknown(run, ab_run_blend(run, in, 1));
@@ -584,7 +598,7 @@ static const struct value *any_line(struct ab_shell_run *run,
 	uint32_t end = in->len, count = 0;
 	struct ab_word w;
 
-	if (!has_known_lines(in) || memchr(in->text, '\\', in->len) ||
+	if (!has_known_lines(in) || escapes(c, in->text, in->len) ||
 	    !find_ends(run, c, &cut) || !is_whole_condition(run))
 		return perhaps(run, origin, read_value(run, c, in));
 	end -= end && in->text[end - 1] == '\n';
