@@ -402,6 +402,8 @@ bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name));
 bool ab_value_has_secret(const struct ab_word *w);
 /* SECRET when a word behind the name has one. */
 uint32_t ab_secret_taint(const struct ab_use *use);
+/* Of what a variable of that name holds. */
+uint32_t ab_secret_named(const char *name);
 /* The name of a variable, in capitals. */
 bool ab_value_is_secret(const char *name);
 /* Its host has the name that the variable's begins with: X_TOKEN for x.com. */

@@ -448,7 +448,8 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 	else
 		c->out_taint |= AB_TAINT_FILE;
 	if (p && (p->is_pass || p->is_wrapper))
-		c->out_taint |= use->in_taint & (keep | AB_TAINT_FILE);
+		c->out_taint |= use->in_taint &
+				(keep | AB_TAINT_FILE | AB_TAINT_SECRET);
 	c->out_taint |= argument_taint(use) & keep;
 	/* jq --arg t "$TOKEN", sed "s/x/$TOKEN/" */
 	if (AB_UNLIKELY(use->has_hole) && p && p->is_pass)

@@ -779,6 +779,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 		.begin = on_begin,
 		.end = on_end,
 		.finish = on_finish,
+		.named = ab_secret_named,
 		.untold = 1u << AB_SCOPE_PIPELINE | 1u << AB_SCOPE_STAGE |
 			  1u << AB_SCOPE_BRANCH | 1u << AB_SCOPE_COPROC |
 			  1u << AB_SCOPE_SUBSTITUTION,

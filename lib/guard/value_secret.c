@@ -40,6 +40,49 @@ static bool is_about_secret(const char *name)
 	return false;
 }
 
+static inline bool begins(const char *s, const char *text)
+{
+	while (*text && *s == *text) {
+		s++;
+		text++;
+	}
+	return !*text;
+}
+
+/* What a name has in it, whatever stands around that. */
+static bool has_secret_part(const char *s)
+{
+	for (; *s; s++) {
+		switch (*s) {
+		case 'S':
+			if (begins(s, "SECRET"))
+				return true;
+			break;
+		case 'T':
+			if (begins(s, "TOKEN"))
+				return true;
+			break;
+		case 'P':
+			if (begins(s, "PASSWORD") || begins(s, "PASSWD") ||
+			    begins(s, "PRIVATE_KEY"))
+				return true;
+			break;
+		case 'A':
+			if (begins(s, "API_KEY") || begins(s, "APIKEY") ||
+			    begins(s, "ACCESS_KEY"))
+				return true;
+			break;
+		case 'C':
+			if (begins(s, "CREDENTIAL"))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
 static bool is_secret_name(const char *name)
 {
 	static const char *const tails[] = { "_PASS", "_PAT", "_PWD", "_DSN",
@@ -48,21 +91,14 @@ static bool is_secret_name(const char *name)
 					     "CONNECTION_STRING" };
 	size_t n = strlen(name);
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(tails); i++) {
+	/* how they end */
+	for (size_t i = 0; n >= 4 && memchr("STDNLIEG", name[n - 1], 8) &&
+			   i < AB_ARRAY_LEN(tails);
+	     i++) {
 		if (ends(name, n, tails[i]))
 			return true;
 	}
-	static const char *const parts[] = { "SECRET", "TOKEN",	  "PASSWORD",
-					     "PASSWD", "API_KEY", "APIKEY",
-					     "PRIVATE_KEY", "CREDENTIAL",
-					     "ACCESS_KEY" };
-
-	/* none of them is shorter than TOKEN */
-	for (size_t i = 0; n >= 5 && i < AB_ARRAY_LEN(parts); i++) {
-		if (strstr(name, parts[i]))
-			return !is_about_secret(name);
-	}
-	return false;
+	return n >= 5 && has_secret_part(name) && !is_about_secret(name);
 }
 
 bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name))
@@ -80,9 +116,27 @@ bool ab_value_is_secret(const char *name)
 	return is_secret_name(name);
 }
 
+/* None of them has less than five letters. */
+uint32_t ab_secret_named(const char *name)
+{
+	for (int i = 0; i < 5; i++)
+		if (!name[i])
+			return 0;
+	return is_secret_name(name) ? AB_TAINT_SECRET | AB_TAINT_VAR : 0;
+}
+
+/* By its name, or made of one: ${x:0:9}, "$(base64 <<< "$API_TOKEN")" */
 bool ab_value_has_secret(const struct ab_word *w)
 {
-	return ab_value_names(w, is_secret_name);
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (!h->is_test &&
+		    ((h->origin && h->origin->taint & AB_TAINT_SECRET) ||
+		     (h->name && is_secret_name(h->name))))
+			return true;
+	}
+	return false;
 }
 
 uint32_t ab_secret_taint(const struct ab_use *use)
@@ -151,7 +205,7 @@ static bool is_for_host(const struct ab_check *c, const char *name)
 static bool is_sent(const struct ab_check *c, const struct ab_hole *h)
 {
 	/* "$(jq --arg t "$X_TOKEN" ...)" has it in what that printed */
-	if (ab_hole_taint(h) & AB_TAINT_SECRET)
+	if (ab_hole_taint(h) & AB_TAINT_SECRET && !h->is_test)
 		return true;
 	return h->name && !h->is_test && is_secret_name(h->name) &&
 	       !is_for_host(c, h->name);

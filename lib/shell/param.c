@@ -16,6 +16,8 @@ static struct ab_stream *origin_of(const struct expansion *e)
 
 	for (uint32_t i = 0; !origin && e->word && i < e->word->hole_count; i++)
 		origin = e->word->holes[i].origin;
+	if (!origin && AB_UNLIKELY(e->word && e->word->hole_count))
+		origin = ab_run_said(e->run, e->word);
 	return origin;
 }
 

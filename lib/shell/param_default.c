@@ -149,7 +149,9 @@ struct segment *ab_param_likely(struct expansion *e, struct segment *args)
 	struct segment *s;
 
 	if (!origin && e->word && e->word->hole_count)
-		origin = e->word->holes->origin;
+		origin = e->word->holes->origin ?
+				 e->word->holes->origin :
+				 ab_run_said(e->run, e->word);
 	if (!origin && ab_param_is_given(e))
 		origin = ab_shell_stream(e->run, e->span);
 	if (split == LIKELY_PARTS)

@@ -376,6 +376,9 @@ struct ab_shell_visitor {
 	 * what is pushed now is visited in that shell, and then it is over */
 	void (*finish)(void *user, struct ab_shell_run *run,
 		       const struct ab_shell_place_of *place);
+	/* the taint of what a variable holds that the text does not know, where
+	 * its name says so */
+	uint32_t (*named)(const char *name);
 	/* bits 1 << enum ab_shell_scope_kind: these are not told */
 	uint32_t untold;
 	/* of the first so many commands of nothing but plain words argv is

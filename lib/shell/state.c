@@ -457,32 +457,60 @@ static bool is_whole_stream(const struct ab_word *words, uint32_t count)
 	       !words->holes->is_cut;
 }
 
+/* What the name of a variable says that the text does not know. */
+static uint32_t said_by(const struct ab_shell_run *run,
+			const struct ab_hole *hole)
+{
+	return hole->name && !hole->is_test && run->visitor->named ?
+		       run->visitor->named(hole->name) : 0;
+}
+
+struct ab_stream *ab_run_said(struct ab_shell_run *run,
+			      const struct ab_word *word)
+{
+	uint32_t said = 0;
+	struct stream *s;
+
+	for (uint32_t i = 0; i < word->hole_count; i++)
+		said |= said_by(run, &word->holes[i]);
+	if (AB_LIKELY(!said))
+		return NULL;
+	s = ab_run_stream(run, AB_STREAM_JOIN, word->span);
+	if (!s)
+		return NULL;
+	s->public.taint = said;
+	return &s->public;
+}
+
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count)
 {
 	struct ab_stream *first = NULL;
 	struct stream *blend = NULL;
-	uint32_t taint = 0;
+	uint32_t taint = 0, said = 0;
 	bool is_many = false;
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < words[i].hole_count; k++) {
 			struct ab_stream *s = words[i].holes[k].origin;
 
+			said |= s ? 0 : said_by(run, &words[i].holes[k]);
 			if (!s || s == first)
 				continue;
 			is_many |= first != NULL;
 			first = first ? first : s;
 			taint |= s->taint;
 		}
+	is_many |= said != 0;
 	/* with text beside it, what speaks for the stream is not true of all */
 	if (!is_many && (!first || !(taint & AB_STREAM_GOOD) ||
 			 is_whole_stream(words, count)))
 		return first;
-	blend = ab_run_stream(run, AB_STREAM_JOIN, first->span);
+	blend = ab_run_stream(run, AB_STREAM_JOIN,
+			      first ? first->span : words->span);
 	if (!blend)
 		return NULL;
-	blend->public.taint = taint & ~AB_STREAM_GOOD;
+	blend->public.taint = (taint & ~AB_STREAM_GOOD) | said;
 	return &blend->public;
 }
 

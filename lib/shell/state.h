@@ -454,6 +454,9 @@ bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b);
 /* Where all of the words come from: a stream with the taint of them all. */
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count);
+/* Of a word without an origin: what the names in it say; or NULL. */
+struct ab_stream *ab_run_said(struct ab_shell_run *run,
+			      const struct ab_word *word);
 /* Not known, but one of the two where they are of a kind. */
 const struct value *ab_run_either(struct ab_shell_run *run,
 				  struct ab_stream *origin,
