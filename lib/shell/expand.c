@@ -421,14 +421,26 @@ static void add_output(struct ab_shell_run *run,
 {
 	bool quoted = part->flags & PART_QUOTED;
 	struct ab_span span = ab_tree_span(tree, part->begin, part->end);
+	uint32_t flags = quoted ? SEGMENT_QUOTED : SEGMENT_SPLIT;
+	/* public is the first member */
+	const struct stream *stream =
+		(const struct stream *)(const void *)part->stream;
+	const struct value *one = NULL;
+	struct segment *s;
 
-	if (part->stream && part->stream->value)
-		ab_segments_add_word(run, list, part->stream->value,
-				     quoted ? SEGMENT_QUOTED : SEGMENT_SPLIT);
-	else
-		ab_segments_hole(run, list,
-				 quoted ? AB_HOLE_BYTES : AB_HOLE_FIELDS, span,
-				 NULL, part->stream);
+	if (stream && AB_UNLIKELY(stream->either))
+		one = ab_choice_read(run, stream->either);
+	if (stream && stream->public.value) {
+		ab_segments_add_word(run, list, stream->public.value, flags);
+	} else if (one && one->kind == VALUE_SCALAR) {
+		ab_segments_add_word(run, list, one->words, flags);
+	} else {
+		s = ab_segments_hole(run, list,
+				     quoted ? AB_HOLE_BYTES : AB_HOLE_FIELDS,
+				     span, NULL, part->stream);
+		if (s && one && one->one)
+			s->one_of = one;
+	}
 }
 
 static void add_process(struct ab_shell_run *run,

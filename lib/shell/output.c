@@ -746,6 +746,16 @@ static enum ab_builtin builtin_at(const struct ab_word *w)
 }
 
 /* What it prints is put together in *list. */
+/* Whatever its words are: [ $x ]. */
+static bool is_mute(enum ab_builtin builtin)
+{
+	const uint64_t mute = AB_BUILTIN(TEST) | AB_BUILTIN(BRACKET) |
+			      AB_BUILTIN(COLON) | AB_BUILTIN(TRUE) |
+			      AB_BUILTIN(FALSE);
+
+	return UINT64_C(1) << builtin & mute;
+}
+
 static bool print(struct ab_shell_run *run, struct segments *list,
 		  const struct ab_word *argv, uint32_t argc)
 {
@@ -778,6 +788,8 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 	if (builtin == AB_BUILTIN_ECHO)
 		return !is_lost(argv + 1, argc - 1) &&
 		       print_echo(run, list, argv, argc);
+	if (is_mute(builtin))
+		return true;
 	if (ab_value_is_loose(argv + 1, argc - 1))
 		return false;
 	if (builtin == AB_BUILTIN_PRINTF)

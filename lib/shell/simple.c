@@ -514,6 +514,25 @@ static bool is_any_text(const struct ab_shell_command *c)
 	       !(c->callee && !c->callee->is_perhaps);
 }
 
+/* realpath FILE, readlink -f FILE */
+static bool is_resolver(const struct ab_shell_command *c)
+{
+	return c->argc > 1 && c->argc < 4 && c->builtin == AB_BUILTIN_NONE &&
+	       (ab_word_equals(c->argv, "realpath") ||
+		ab_word_equals(c->argv, "readlink"));
+}
+
+static void write_output(struct ab_shell_run *run,
+			 const struct ab_shell_command *c)
+{
+	struct ab_stream *out = c->place.out;
+
+	ab_run_write(run, out, c->output ? c->output : run->output);
+	if (!c->output && !run->output && out->kind == AB_STREAM_COMMAND &&
+	    is_resolver(c))
+		ab_run_likely(run, out, &c->argv[c->argc - 1]);
+}
+
 static void command_done(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct ab_shell_command *c, bool skip)
@@ -533,8 +552,7 @@ static void command_done(struct ab_shell_run *run,
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    (c->argc || c->redir_count)) {
 		if (!redirects(c, 1))
-			ab_run_write(run, c->place.out,
-				     c->output ? c->output : run->output);
+			write_output(run, c);
 		else if (ab_redirs_may_reach(run, c->redirs,
 					     c->redir_count))
 			ab_run_write(run, c->place.out, NULL);

@@ -601,6 +601,15 @@ static bool keeps_parts(const struct ab_stream *s)
 	       s->kind == AB_STREAM_PROC_IN;
 }
 
+#define MAX_CHOICES 3
+
+/* $([ x ] && echo a || echo b): one of few. */
+static bool is_choice(const struct stream *s)
+{
+	return s->public.kind == AB_STREAM_COMMAND && !s->has_sure &&
+	       s->public.writes <= MAX_CHOICES;
+}
+
 void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 		  const struct ab_word *word)
 {
@@ -614,12 +623,13 @@ void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 	if (word && word->len == 0 && word->hole_count == 0)
 		return;
 	s->is_unsure |= run->uncertain != s->uncertain;
+	s->has_sure |= run->uncertain == s->uncertain;
 	if (!word && keeps_parts(stream)) {
 		s->is_unsure = stream->is_part = true;
 		return;
 	}
 	if (!word ||
-	    (s->is_unsure && !keeps_parts(stream)) ||
+	    (s->is_unsure && !keeps_parts(stream) && !is_choice(s)) ||
 	    !(piece = ab_run_high(run, sizeof(*piece))) ||
 	    !(piece->word = ab_run_keep(run, word))) {
 		s->is_unknown = true;
@@ -670,14 +680,50 @@ static const struct ab_word *join_pieces(struct ab_shell_run *run,
 	return fields.count ? ab_run_keep(run, &fields.words[0]) : NULL;
 }
 
+void ab_run_likely(struct ab_shell_run *run, struct ab_stream *stream,
+		   const struct ab_word *word)
+{
+	/* public is the first member */
+	struct stream *s = (struct stream *)(void *)stream;
+
+	if (stream->writes == 1 && !s->pieces && word->len)
+		s->likely = ab_run_keep(run, word);
+}
+
+/* It may be that, and otherwise nobody knows. */
+static void add_choice(struct ab_shell_run *run, struct stream *s,
+		       const struct ab_word *w)
+{
+	const struct value *all = s->either ?
+		s->either : ab_run_unknown(run, &s->public);
+
+	for (uint32_t i = 0; w && i < w->hole_count; i++)
+		if (w->holes[i].kind != AB_HOLE_HOME)
+			return;
+	if (w)
+		all = ab_run_either(run, &s->public, ab_run_scalar(run, w),
+				    all);
+	if (all->one)
+		s->either = all;
+}
+
 void ab_run_close(struct ab_shell_run *run, struct stream *s,
 		  bool is_substitution)
 {
 	const struct ab_word *value = &empty_word;
 	void *mark = run->arena->low;
 
-	if (s->is_unknown)
+	if (s->is_unknown) {
+		if (AB_UNLIKELY(s->likely != NULL) && s->public.writes == 1)
+			add_choice(run, s, s->likely);
 		return;
+	}
+	if (AB_UNLIKELY(s->is_unsure) && s->pieces &&
+	    s->public.kind == AB_STREAM_COMMAND) {
+		for (const struct piece *p = s->pieces; p; p = p->next)
+			add_choice(run, s, without_newlines(run, p->word));
+		return;
+	}
 	if (s->pieces)
 		value = s->pieces->next ? join_pieces(run, s->pieces) :
 					  s->pieces->word;

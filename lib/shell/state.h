@@ -123,6 +123,12 @@ struct stream {
 	bool is_unknown;    /* something unknown was written */
 	bool is_unsure;	    /* some of the pieces perhaps were not */
 	bool is_taken;	    /* a loop reads of it, nobody knows how much */
+	bool has_sure;	    /* some of it is surely written */
+	/* COMMAND: one of the few texts that are perhaps written to it, or what
+	   nobody knows; or NULL */
+	const struct value *either;
+	const struct ab_word *likely; /* what its only command printed, if no
+					 link leads elsewhere */
 };
 
 /* A piece of a word while it is put together. */
@@ -454,6 +460,9 @@ bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b);
 /* Where all of the words come from: a stream with the taint of them all. */
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count);
+/* realpath WORD, which wrote to it what nobody knows. */
+void ab_run_likely(struct ab_shell_run *run, struct ab_stream *stream,
+		   const struct ab_word *word);
 /* Of a word without an origin: what the names in it say; or NULL. */
 struct ab_stream *ab_run_said(struct ab_shell_run *run,
 			      const struct ab_word *word);
