@@ -364,7 +364,16 @@ static bool is_back(struct variable *v, uint64_t stamp)
 	return v->joins;
 }
 
-bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole)
+/* Neither the visitor's own nor what it makes of `cd`. */
+static bool is_plain(const struct variable *v)
+{
+	return !(v->flags & VARIABLE_SHARED) && *v->name != ' ' &&
+	       *v->name != '@' && strcmp(v->name, "PWD") != 0 &&
+	       strcmp(v->name, "OLDPWD") != 0;
+}
+
+bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole,
+		 bool is_seen)
 {
 	uint64_t stamp = ++run->clock;
 	bool changed = false;
@@ -375,7 +384,8 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole)
 		struct variable *v = u->variable;
 
 		if (same_value(u->value, v->value) ||
-		    (is_whole && is_back(v, stamp)))
+		    (is_whole && is_back(v, stamp)) ||
+		    (is_seen && is_plain(v)))
 			continue;
 		/* in place: this assignment is on the trail already */
 		v->value = ab_run_meet(run, v, u->value, v->value);

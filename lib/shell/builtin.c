@@ -826,6 +826,7 @@ void ab_builtin_effects(struct ab_shell_run *run,
 		return;
 	if (AB_UNLIKELY((UINT64_C(1) << builtin) &
 			(JUMPS | AB_BUILTIN(EXIT)))) {
+		run->exits++;
 		run->left = run->told;
 		run->left_at = run->uncertain;
 		run->left_depth = ab_run_subshell(&c->place);

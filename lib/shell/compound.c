@@ -314,6 +314,7 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	ab_run_stands(run, f->stood);
 	f->forgotten = ab_run_losses(run);
 	f->learned = run->learned;
+	f->exits = run->exits;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
 	if (is_endless(f->tree, f->cmd))
@@ -549,6 +550,17 @@ static void note_end(struct ab_shell_run *run, const struct visit_frame *f)
 		      ab_run_either(run, now->origin, value, now), 0);
 }
 
+/* Each round of it was visited, one after the other, and none left it. */
+static bool is_seen_through(const struct ab_shell_run *run,
+			    const struct visit_frame *f)
+{
+	return f->cmd->kind == CMD_FOR && f->words.count && !f->branches &&
+	       !f->is_again && f->index == f->words.count &&
+	       f->jumps == run->jumps && f->exits == run->exits &&
+	       !f->cmd->redirs && is_definite(f) &&
+	       f->forgotten == ab_run_losses(run);
+}
+
 static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct value *last = ab_run_value(
@@ -558,7 +570,8 @@ static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 	/* `b=$c; c=/etc`: a round behind the last one may lead elsewhere */
 	if (f->branches && ab_run_goes_on(run, f->again))
 		run->jumps++;
-	ab_run_blur(run, f->undo, f->jumps == run->jumps);
+	ab_run_blur(run, f->undo, f->jumps == run->jumps,
+		    is_seen_through(run, f));
 	if (--run->branch_depth == 0)
 		run->trail = f->undo;
 	run->uncertain--;
@@ -610,7 +623,8 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 			   (!is_for ||
 			    (!is_definite(f) && !is_all_seen(run, f))) &&
 				   (ab_run_blur(run, f->undo,
-						f->jumps == run->jumps) ||
+						f->jumps == run->jumps,
+						false) ||
 				    f->learned != run->learned ||
 				    (is_for && f->words.count > f->count)))) {
 		f->branches = 1;

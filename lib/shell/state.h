@@ -222,6 +222,7 @@ struct visit_frame {
 	/* LOOP: ab_run_losses() when it began, and run->learned; TEXT: what
 	 * they were */
 	uint64_t forgotten, learned, unnamed;
+	uint32_t exits; /* LOOP: run->exits when it began */
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
@@ -318,6 +319,7 @@ struct ab_shell_run {
 	uint32_t options; /* enum ab_shell_option */
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
+	uint32_t exits; /* break, continue, return, exit */
 	uint32_t moves; /* cd, pushd, popd */
 	uint32_t overlooked; /* at the last at whose failure nobody looked */
 	/* run->told at the last exit, return, break or continue,
@@ -523,8 +525,10 @@ void ab_later_end(struct ab_shell_run *run, const struct visit_frame *f);
 void ab_later_any(struct ab_shell_run *run, struct variable *v) AB_COLD;
 /* After a loop that began at mark: what changed in it is unknown. True when
  * something did. is_whole: it was left nowhere but at the end of a round, so
- * where the shell is then counts, and not where it was on the way. */
-bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole);
+ * where the shell is then counts, and not where it was on the way. is_seen: all
+ * of its rounds were visited, and what they left in variables is known. */
+bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole,
+		 bool is_seen);
 /* A call that began at mark is over: nobody behind it sees its "$@" again. */
 void ab_run_outlive(struct ab_shell_run *run, struct undo *mark);
 /* The round since mark changed what the one before had left as it was. */

@@ -879,7 +879,7 @@ void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
 	run->call = (struct visit_frame *)(uintptr_t)f->child;
 	/* it may have ended before any of its assignments */
 	if (f->is_sure)
-		ab_run_blur(run, f->undo, f->jumps == run->jumps);
+		ab_run_blur(run, f->undo, f->jumps == run->jumps, false);
 	if (--run->branch_depth == 0)
 		run->trail = f->undo;
 	ab_visit_close(run, f);
