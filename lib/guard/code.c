@@ -398,6 +398,7 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 			return;
 		}
 		void *mark = k->c->scratch->low;
+		const uint32_t started = k->started_count;
 		const struct ab_token last = k->before;
 		struct ab_lexer here;
 		enum ab_call kind;
@@ -411,8 +412,8 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 		k->x = here;
 		k->behind = last;
 		k->before = t;
-		/* a text that was pushed lives on */
-		if (!k->c->run)
+		/* of a text that was pushed there is a copy */
+		if (k->started_count == started)
 			ab_arena_release(k->c->scratch, mark);
 		k->last = NULL;
 	}

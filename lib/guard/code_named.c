@@ -256,27 +256,25 @@ struct scripts {
 	bool runs_others;
 };
 
-/* A string in the outermost object, or in that of the scripts. True: it was
-   judged. */
-static bool json_string(struct scripts *s, const struct ab_token *t)
+/* A string in the outermost object, or in that of the scripts. */
+static void json_string(struct scripts *s, const struct ab_token *t)
 {
 	struct ab_code *k = &s->k;
 	struct ab_word w;
 
 	if (!json_word(k, t, &w))
-		return false;
+		return;
 	if (ab_code_is_sign(k, &k->before, ':')) {
 		if (!s->is_inside || !s->is_wanted)
-			return false;
+			return;
 		s->runs_others |= runs_others(&w);
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
-		return true;
+		return;
 	}
 	if (s->is_inside)
 		s->is_wanted = w.hole_count || is_asked(&s->asked, &w);
 	else
 		s->is_scripts = is_text(&w, "scripts");
-	return false;
 }
 
 static void scan_scripts(struct scripts *s)
@@ -291,7 +289,6 @@ static void scan_scripts(struct scripts *s)
 	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
 		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
 		void *mark = k->c->scratch->low;
-		bool is_kept = false; /* a text that was pushed lives on */
 
 		if (ch && memchr("{[", ch, 2)) {
 			s->is_inside |= ch == '{' && depth == 1 &&
@@ -303,11 +300,10 @@ static void scan_scripts(struct scripts *s)
 			s->is_inside &= depth > 1;
 		} else if (t.kind == AB_TOKEN_STRING &&
 			   depth == (s->is_inside ? 2 : 1)) {
-			is_kept = json_string(s, &t);
+			json_string(s, &t);
 		}
 		k->before = t;
-		if (!is_kept || !k->c->run)
-			ab_arena_release(k->c->scratch, mark);
+		ab_arena_release(k->c->scratch, mark);
 	}
 }
 
