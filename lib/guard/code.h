@@ -378,6 +378,10 @@ struct ab_args {
 	uint32_t count;
 	struct ab_token number_token; /* the last number, as chmod has it */
 	bool is_cut; /* there is more of it */
+	/* so many of the first are the first argument, if that is a list */
+	uint32_t listed;
+	bool has_list;
+	bool is_second; /* ... and no word of it is known: none is of that */
 	enum ab_joint joint;
 	/* words[which] is any of its values behind the head; or NULL */
 	const struct ab_named *each;

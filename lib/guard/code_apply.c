@@ -295,6 +295,38 @@ static bool is_graph(const struct ab_word *w)
 	return false;
 }
 
+/* copy(x, "a") and writeFile(x, "text"): of the name that comes first nothing is
+   known, and what stands behind it is not that. */
+static void put_first(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+{
+	switch (kind) {
+	case AB_CALL_WRITE:
+		/* python and R say by names what is what; perl's chown has
+		   its files behind numbers */
+		if (k->lang == AB_PY || !strcmp(k->name, "r") ||
+		    (k->lang == AB_PERL && ab_code_is_text(k, &a->name, "chown")))
+			return;
+		a->count = 0;
+		a->each = NULL;
+		return;
+	case AB_CALL_COPY:
+	case AB_CALL_RENAME:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
+	case AB_CALL_FETCH:
+		break;
+	default:
+		return;
+	}
+	if (!a->count || a->count == AB_CODE_STRINGS)
+		return;
+	memmove(a->words + 1, a->words, a->count++ * sizeof(a->words[0]));
+	a->words[0] = (struct ab_word){ .text = "", .span = k->text->span };
+	ab_code_hole(k, &a->words[0]);
+	a->which++;
+	a->pair_at++;
+}
+
 void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		   const struct ab_token *t)
 {
@@ -341,6 +373,8 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		     (kind == AB_CALL_GLOB && k->lang == AB_PERL) ||
 		     /* R's, where the others take it as it is */
 		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
+	if (AB_UNLIKELY(a->is_second))
+		put_first(k, kind, a);
 	if (kind == AB_CALL_SHELL) {
 		ab_code_note_handed(k, t, a);
 		drop_own_name(k, t, a);

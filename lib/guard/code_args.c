@@ -84,6 +84,7 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 	/* a list of lists is gone through, or not understood */
 	a->is_cut |= n->is_cut && !is_given;
 	a->is_computed |= (n->is_unknown || n->is_nested) && !is_given;
+	a->has_list |= n->is_list && !a->count;
 	if (ab_code_begin_pair(a, n))
 		return;
 	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
@@ -763,6 +764,13 @@ static bool is_joining(const struct ab_code *k, const struct ab_token *t,
 	       ab_code_next_byte(k->text, t->at + t->len) == '(';
 }
 
+/* The first argument is over: it is a list, or it is not. */
+static void end_first(struct ab_args *a)
+{
+	if (!a->listed)
+		a->listed = a->has_list && a->count ? a->count : 1;
+}
+
 /* An argument or an element may begin behind the token. */
 static bool may_begin(const struct ab_code *k, const struct ab_token *t)
 {
@@ -778,7 +786,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	int depth = ab_code_read_block(k, a), environment = -1;
 	bool first = !a->has_block, is_later = false, is_call = false;
 
-	a->count = a->remote_at = 0;
+	a->count = a->remote_at = a->listed = 0;
 	a->first = UINT32_MAX;
 	a->is_cut = false;
 	a->number_token.len = 0;
@@ -786,7 +794,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	a->each = a->pair = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
 	a->is_bare = a->has_argv = a->is_argv_first = a->has_dir = false;
-	a->has_more = false;
+	a->has_more = a->has_list = a->is_second = false;
 	a->is_either = a->is_written = a->is_module = a->has_input = false;
 	a->input.text = NULL;
 	for (uint32_t n = 0;; n++) {
@@ -800,6 +808,10 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 			last = (struct ab_token){ .at = before,
 						  .kind = AB_TOKEN_STRING };
 			first = false;
+			if (depth == is_call) {
+				a->has_list |= !a->each;
+				end_first(a);
+			}
 			continue;
 		}
 		if (!ab_lexer_next(&k->x, &t))
@@ -809,6 +821,12 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 			break;
 		}
 		is_call |= !n && ab_code_is_sign(k, &t, '(');
+		a->has_list |= n == is_call && (ab_code_is_sign(k, &t, '[') ||
+						t.quote == 'w');
+		if (depth == is_call && ab_code_is_sign(k, &t, ',')) {
+			a->is_second |= !a->listed && !a->count;
+			end_first(a);
+		}
 		if (!first && !depth && ab_code_ends_words(k, &t)) {
 			k->x.pos = before;
 			break;
@@ -858,5 +876,6 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		end_element(k, a, &elements.all[0]);
 		end_option(k, a, &elements.all[0]);
 	}
+	end_first(a);
 	k->before = last;
 }

@@ -467,19 +467,6 @@ static void keep_cwd(struct ab_code *k, const struct ab_word *w)
 				   .span = w->span };
 }
 
-/* Words of the first argument, which may be a list. */
-static uint32_t in_first(const struct ab_args *a)
-{
-	return a->first < a->count ? a->first : a->count;
-}
-
-/* Where something is copied to: cp("a", "b"), cp(["a", "b"], "c") of ruby. */
-static uint32_t second_of(const struct ab_code *k, const struct ab_args *a)
-{
-	return k->lang == AB_RUBY && a->first && a->first < a->count ? a->first
-								     : 1;
-}
-
 /* Which of the arguments are names of files: as many from the first on. */
 static uint32_t names_of(const struct ab_code *k, enum ab_call kind,
 			 const struct ab_args *a)
@@ -504,13 +491,7 @@ static uint32_t names_of(const struct ab_code *k, enum ab_call kind,
 	case AB_CALL_COPY:
 	case AB_CALL_LINK:
 	case AB_CALL_ALIAS:
-		return second_of(k, a) < a->count ? second_of(k, a) + 1
-						  : a->count;
-	case AB_CALL_REMOVE:
-	case AB_CALL_DELETE:
-		return k->lang & (AB_PERL | AB_RUBY) ? a->count : in_first(a);
-	case AB_CALL_WRITE:
-		return k->lang & AB_RUBY ? in_first(a) : a->count > 0;
+		return a->count < 2 ? a->count : 2;
 	default:
 		return a->count > 0;
 	}
@@ -650,40 +631,31 @@ static void glob_call(struct ab_code *k, struct ab_args *a)
 static void second_name(struct ab_code *k, enum ab_call kind,
 			const struct ab_args *a)
 {
-	const uint32_t at = second_of(k, a);
-	const struct ab_word *to = &a->words[at];
-
-	if (a->count <= at)
+	if (a->count < 2)
 		return;
 	if (kind == AB_CALL_FETCH ||
 	    (kind == AB_CALL_COPY && is_address(&a->words[0])))
-		ab_file_save(k->c, to, AB_TAINT_REMOTE, NULL, false);
+		ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL, false);
 	if (kind == AB_CALL_FETCH)
 		return;
-	ab_check_path(k->c, k->use, AB_ROLE_WRITE, to);
-	for (uint32_t i = 0; i < at; i++) {
-		ab_file_land(k->c, k->use, &a->words[i], to);
-		if (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS)
-			ab_link_make(k->c, &a->words[i], to,
-				     kind == AB_CALL_LINK);
-	}
+	ab_check_path(k->c, k->use, AB_ROLE_WRITE, &a->words[1]);
+	ab_file_land(k->c, k->use, &a->words[0], &a->words[1]);
+	if (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS)
+		ab_link_make(k->c, &a->words[0], &a->words[1],
+			     kind == AB_CALL_LINK);
 }
 
 static void remove_call(struct ab_code *k, struct ab_args *a, bool is_known)
 {
 	/* shell.rm("-rf", "x") */
 	while (k->lang == AB_JS && a->count > 1 && a->words[0].len &&
-	       *a->words[0].text == '-') {
+	       *a->words[0].text == '-')
 		memmove(a->words, a->words + 1,
 			--a->count * sizeof(a->words[0]));
-		a->first = a->count;
-	}
 	/* what they are given is a pattern, too */
-	for (uint32_t i = 0; k->lang == AB_JS && is_known &&
-			     i < names_of(k, AB_CALL_REMOVE, a); i++) {
-		if (memchr(a->words[i].text, '*', a->words[i].len))
-			(void)ab_code_glob(k, &a->words[i], true);
-	}
+	if (k->lang == AB_JS && is_known &&
+	    memchr(a->words[0].text, '*', a->words[0].len))
+		(void)ab_code_glob(k, &a->words[0], true);
 }
 
 /* The calls that are judged whole; false: its first name is, by first_role. */
@@ -787,24 +759,57 @@ static enum ab_role_kind first_role(struct ab_code *k, enum ab_call kind,
 	}
 }
 
-/* rmtree("a", "b"), rm_rf(["a", "b"]), mv(["a", "b"], "c"): what is done to the
-   first is done to these. */
-static void judge_others(struct ab_code *k, enum ab_call kind,
-			 struct ab_args *a, enum ab_role_kind role)
+/* unlink "a", "b", make_path("a", "b") and js's rm("-rf", "a", "b"): all of
+   them are names. */
+static bool takes_all(const struct ab_code *k, enum ab_call kind,
+		      const struct ab_args *a)
 {
-	uint32_t end = names_of(k, kind, a);
+	if (kind == AB_CALL_WRITE)
+		return k->lang == AB_PERL &&
+		       (ab_code_is_text(k, &a->name, "make_path") ||
+			ab_code_is_text(k, &a->name, "mkpath"));
+	if (k->lang == AB_JS)
+		return kind == AB_CALL_REMOVE && a->words[0].len &&
+		       *a->words[0].text == '-';
+	if (k->lang == AB_OTHER)
+		return kind == AB_CALL_DELETE && !strcmp(k->name, "r");
+	return k->lang & (AB_PERL | AB_RUBY) &&
+	       (kind == AB_CALL_DELETE || kind == AB_CALL_REMOVE);
+}
 
-	if (kind == AB_CALL_COPY || kind == AB_CALL_RENAME)
-		end = second_of(k, a) < end ? second_of(k, a) : end;
-	else if (kind != AB_CALL_REMOVE && kind != AB_CALL_DELETE &&
-		 kind != AB_CALL_WRITE)
-		return;
-	for (uint32_t i = 1; i < end; i++) {
-		if (role == AB_ROLE_WRITE)
-			ab_code_write(k, &a->words[i]);
-		else
-			ab_check_path(k->c, k->use, role, &a->words[i]);
+/* rm_rf(["a", "b"]), cp(["a", "b"], "c"): each of the names, with what stands
+   behind them. False: there is one. */
+static bool judge_names(struct ab_code *k, enum ab_call kind,
+			const struct ab_args *a)
+{
+	const uint32_t kinds = 1u << AB_CALL_REMOVE | 1u << AB_CALL_DELETE |
+			       1u << AB_CALL_WRITE | 1u << AB_CALL_RENAME |
+			       1u << AB_CALL_COPY | 1u << AB_CALL_GLOB |
+			       1u << AB_CALL_WALK | 1u << AB_CALL_FIND;
+	uint32_t n = a->listed;
+	struct ab_args *one;
+
+	if (AB_LIKELY(a->count < 2 || !(kinds >> kind & 1)))
+		return false;
+	/* {"x": "a"}["x"]: what of it is the name, is not looked at */
+	if (kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE)
+		n = a->first;
+	if (takes_all(k, kind, a))
+		n = a->count;
+	if (n > a->count)
+		n = a->count;
+	if (n < 2 || !(one = ab_check_alloc(k->c, sizeof(*one))))
+		return false;
+	for (uint32_t i = 0; i < n && !k->c->is_broken; i++) {
+		*one = *a;
+		one->listed = one->first = 1;
+		one->count = 1 + a->count - n;
+		one->words[0] = a->words[i];
+		memcpy(one->words + 1, a->words + n,
+		       (a->count - n) * sizeof(a->words[0]));
+		ab_code_judge(k, kind, one);
 	}
+	return true;
 }
 
 void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
@@ -814,6 +819,8 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	enum ab_role_kind role;
 	bool is_file;
 
+	if (AB_UNLIKELY(judge_names(k, kind, a)))
+		return;
 	is_file = a->count && kind != AB_CALL_SHELL && kind != AB_CALL_CODE &&
 		  cut_address(k, &a->words[0]);
 	expand_names(k, kind, a);
@@ -829,5 +836,4 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		ab_code_write(k, &a->words[0]);
 	else if (a->count)
 		ab_check_path(k->c, k->use, role, &a->words[0]);
-	judge_others(k, kind, a, role);
 }
