@@ -32,8 +32,37 @@ bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
 	return ab_pack_find(c->pack, w->text + base, w->len - base) != NULL;
 }
 
+/* ${CC:-gcc}, where the text gave CC nothing: it is that, or what the host has
+   its tool of that kind be. */
+static bool is_own_tool(const struct ab_check *c, const struct ab_hole *h)
+{
+	static const char *const names[] = {
+		"CC", "CXX", "CPP", "LD", "AR", "NM", "MAKE", "PYTHON",
+		"PYTHON3", "PIP", "NODE", "NPM", "RUBY", "PERL", "PHP", "GO",
+		"CARGO", "RUSTC", "JAVA", "JAVAC", "CMAKE", "CTEST", "NINJA",
+		"AWK", "SED", "GREP", "TAR", "OBJDUMP", "READELF", "STRIP",
+		"CLANG_FORMAT", "PROTOC", "PYTEST", "DOCKER", "GIT"
+	};
+
+	const struct ab_word *w;
+	size_t i = 0;
+
+	if (!h->name || !strcmp(h->name, "SHELL"))
+		return true;
+	while (i < AB_ARRAY_LEN(names) && strcmp(h->name, names[i]) != 0)
+		i++;
+	if (i == AB_ARRAY_LEN(names) || h->origin || !c->run)
+		return false;
+	/* : "${CC:=gcc}" gives it that */
+	w = ab_shell_get(c->run, h->name, strlen(h->name), NULL);
+	return !w || (w->hole_count == 1 && w->holes->name &&
+		      w->holes->kind == AB_HOLE_LIKELY &&
+		      !strcmp(w->holes->name, h->name));
+}
+
 /* Whether the name is decided by the text: the last component is. */
-static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
+static bool is_unknown_name(const struct ab_check *c, const struct ab_word *w,
+			    bool *has_pattern)
 {
 	bool unknown = false;
 
@@ -54,8 +83,7 @@ static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
 		    (base && h->at + h->len == base && h->len) ||
 		    (base && h->at < base))
 			continue;
-		if (h->kind == AB_HOLE_LIKELY &&
-		    (!h->name || !strcmp(h->name, "SHELL")))
+		if (h->kind == AB_HOLE_LIKELY && is_own_tool(c, h))
 			continue;
 		unknown = true;
 	}
@@ -728,7 +756,7 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	uint32_t count = use->count;
 	bool has_pattern;
 	bool lenient = c->flags & AB_SHELL_DEFINITION;
-	bool unknown = is_unknown_name(&words[0], &has_pattern);
+	bool unknown = is_unknown_name(c, &words[0], &has_pattern);
 	uint32_t hash;
 	unsigned has = spelling(&words[0], &hash);
 	uint32_t base = 0;

@@ -13,6 +13,9 @@
 
 #include <string.h>
 
+#include "guard/pack.h"
+#include "shell/shell.h"
+
 /* Flags that make a verdict milder: only a certain match sets them. */
 #define MILD                                                                   \
 	(FLAG_LIST | FLAG_DRY | FLAG_INDEX | FLAG_PATTERN | FLAG_READ |        \
@@ -402,6 +405,21 @@ static enum reach reach_of(const struct ab_git_walk *walk)
 	return is_plain ? REACH_NOTHING : REACH_SOME;
 }
 
+/* Files of a list that is read, and not of all that there are, which are too
+   many: `git ls-files -d | xargs git rm`. */
+static bool is_part(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_stream *s = w->holes[i].origin;
+
+		if (!s || s->taint & AB_TAINT_TREE ||
+		    (s->kind != AB_STREAM_PIPE &&
+		     s->kind != AB_STREAM_REDIRECT))
+			return false;
+	}
+	return true;
+}
+
 /* A word that git may take for an option, or for more words than one, and that
    could be one that does harm. */
 static bool is_risky(const struct ab_git_walk *walk, const struct ab_word *w)
@@ -427,9 +445,9 @@ static bool is_risky(const struct ab_git_walk *walk, const struct ab_word *w)
 	case REACH_NOTHING:
 		return false;
 	case REACH_SOME:
-		/* all files that there are may be too many */
-		return walk->command->operands == OPERANDS_REMOVE ||
-		       !ab_git_is_told(walk, w);
+		return !ab_git_is_told(walk, w) ||
+		       (walk->command->operands == OPERANDS_REMOVE &&
+			!is_part(w));
 	case REACH_RUNS:
 		break;
 	}
