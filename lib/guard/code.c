@@ -501,6 +501,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_find_modules(&k);
 	ab_code_find_params(&k);
 	ab_code_find_names(&k);
+	ab_code_read_rests(&k);
 	ab_code_link_params(&k);
 	ab_code_read_late(&k);
 	ab_code_settle_names(&k);

@@ -97,6 +97,15 @@ struct ab_late {
 	bool is_each;
 };
 
+#define AB_CODE_RESTS 8
+
+/* sh("a", x): the words that a parameter has all of, from that argument on. */
+struct ab_rest {
+	struct ab_lexer x;
+	struct ab_token to;
+	uint32_t from;
+};
+
 #define AB_CODE_BRACKETS 16
 
 /* awk: where expressions begin, in brackets that are open. */
@@ -147,6 +156,8 @@ struct ab_code {
 	/* what is made of a parameter, until those are known */
 	struct ab_late late[AB_CODE_LATE];
 	uint32_t late_count;
+	struct ab_rest rests[AB_CODE_RESTS];
+	uint32_t rest_count;
 	uint8_t libraries; /* of code_program.c; 0: unseen */
 	struct ab_code_program programs[AB_CODE_PROGRAMS];
 	uint32_t program_count;
@@ -705,6 +716,16 @@ bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t);
 /* It has the name of a function of the program. */
 bool ab_code_is_defined(const struct ab_code *k, const struct ab_token *t);
 
+/* --- code_rest.c --- */
+/* To the next argument; false: there is none. */
+bool ab_code_next_argument(const struct ab_code *k, struct ab_lexer *x,
+			   bool is_bare, bool *is_cut);
+/* What is given from an argument on is not all literal, and is read when the
+   names are known; false: it is to be read at once. */
+bool ab_code_defer_rest(struct ab_code *k, struct ab_lexer x,
+			const struct ab_token *to, uint32_t from);
+void ab_code_read_rests(struct ab_code *k);
+
 /* --- code_tricks.c --- */
 /* It may give a name to something else without saying so. */
 bool ab_code_has_tricks(const struct ab_code *k);
@@ -791,6 +812,8 @@ void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t);
 /* None, 0: before it is given something; the lexer is before it. */
 bool ab_code_is_nothing(const struct ab_code *k, struct ab_lexer x);
+/* ... and that was noted of it. */
+bool ab_code_is_noted(const struct ab_code *k, const struct ab_token *t);
 void ab_code_settle_names(struct ab_code *k);
 void ab_code_cut_name(struct ab_code *k, const struct ab_token *t);
 const struct ab_named *ab_code_named(const struct ab_code *k,

@@ -351,6 +351,16 @@ static bool is_behind_mode(const struct ab_code *k, const struct ab_args *a,
 	       memchr(s + end, ',', t->at - end);
 }
 
+/* *x, ...x, behind the sign: words that are known in part. */
+static bool spreads_cut(const struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_named(k, t);
+	const char *s = k->text->text + t->at;
+
+	return n && n->is_cut && !n->count && !n->call &&
+	       (*--s == '*' || (t->at > 2 && !memcmp(s - 2, "..", 2)));
+}
+
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -381,6 +391,9 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		add_named(k, a, t, n);
 		return;
 	}
+	if (a->is_command && t->kind == AB_TOKEN_WORD && t->at &&
+	    memchr("*.", s[-1], 2) && spreads_cut(k, t))
+		a->is_cut = true;
 	if (a->is_command && !a->count && ab_code_own_program(k, t, &w)) {
 		a->words[a->count++] = w;
 		return;

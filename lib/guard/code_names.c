@@ -138,6 +138,15 @@ void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
 		k->unknown[k->unknown_count++] = *t;
 }
 
+bool ab_code_is_noted(const struct ab_code *k, const struct ab_token *t)
+{
+	for (uint32_t i = 0; i < k->unknown_count; i++) {
+		if (is_same(k, &k->unknown[i], t))
+			return true;
+	}
+	return k->is_unknown;
+}
+
 void ab_code_settle_names(struct ab_code *k)
 {
 	bool has_more;

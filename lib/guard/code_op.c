@@ -447,6 +447,9 @@ static const struct call calls[] = {
 	{ "list", AB_PY, AB_OP_SAME },
 	{ "tuple", AB_PY, AB_OP_SAME },
 	{ "quote", AB_PY, AB_OP_SAME, "shlex pipes" },
+	/* of the names of a program that one is called which is run */
+	{ "which", AB_PY, AB_OP_SAME, "+shutil" },
+	{ "sync", AB_JS, AB_OP_SAME, "which" },
 	{ "String", AB_JS, AB_OP_SAME },
 	{ "escapeshellarg", AB_PHP, AB_OP_SAME },
 	{ "expanduser", AB_PY, AB_OP_EXPAND, "+path osp ospath" },

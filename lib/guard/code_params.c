@@ -361,39 +361,13 @@ static const struct ab_token *keyword(const struct ab_code *k,
 	return NULL;
 }
 
-/* To the next argument; false: there is none. */
-static bool next_argument(const struct ab_code *k, struct ab_lexer *x,
-			  bool is_bare, bool *is_cut)
-{
-	struct ab_token t;
-	int depth = 0;
-
-	for (uint32_t n = 0; n < MAX_TOKENS; n++) {
-		if (!ab_lexer_next(x, &t) ||
-		    (is_bare && !depth && n && ab_code_ends_words(k, &t)))
-			return false;
-		if (t.kind != AB_TOKEN_SIGN || t.len != 1)
-			continue;
-		if (memchr("([{", k->text->text[t.at], 3))
-			depth++;
-		else if (memchr(")]}", k->text->text[t.at], 3))
-			depth--;
-		else if (!depth && ab_code_is_sign(k, &t, ','))
-			return true;
-		if (depth < 0)
-			return false;
-	}
-	*is_cut = true;
-	return false;
-}
-
 /* f("a", b), f "a": the lexer is behind the name. */
 static void read_call(struct ab_code *k, struct functions *all,
 		      struct ab_lexer x, const struct function *f)
 {
 	const bool may_be_bare = k->lang & (AB_RUBY | AB_PERL);
 	struct ab_lexer behind = x;
-	bool is_bare, is_cut = false;
+	bool is_bare, is_later, is_cut = false;
 	struct ab_token t;
 
 	is_bare = !ab_lexer_next(&behind, &t) || !ab_code_is_sign(k, &t, '(');
@@ -408,7 +382,9 @@ static void read_call(struct ab_code *k, struct functions *all,
 	}
 	if (!is_bare)
 		x = behind;
-	if (f->rest < f->count)
+	is_later = !is_bare && f->rest < f->count &&
+		   ab_code_defer_rest(k, x, &f->params[f->rest], f->rest);
+	if (f->rest < f->count && !is_later)
 		begin_rest(k, &f->params[f->rest]);
 	if (f->all.len)
 		begin_rest(k, &f->all);
@@ -426,6 +402,8 @@ static void read_call(struct ab_code *k, struct functions *all,
 			i--;
 			if (to)
 				give(k, all, x, to);
+		} else if (is_later && i >= f->rest) {
+			break; /* what is left is read later */
 		} else if (ab_lexer_next(&behind, &t) &&
 			   t.kind == AB_TOKEN_SIGN &&
 			   memchr("*.@&", k->text->text[t.at], 4)) {
@@ -439,7 +417,7 @@ static void read_call(struct ab_code *k, struct functions *all,
 		}
 		if (f->all.len && !is_keyword)
 			give_rest(k, x, &f->all);
-		if (!next_argument(k, &x, is_bare, &is_cut))
+		if (!ab_code_next_argument(k, &x, is_bare, &is_cut))
 			break;
 		if (n == MAX_ARGS) {
 			is_cut = true;

@@ -343,6 +343,12 @@ static bool take_name(struct value *v, struct ab_lexer x,
 	enum ab_piece piece;
 	struct ab_word w;
 
+	/* [x, *args], of words that are known in part */
+	if (is_spread && t->kind == AB_TOKEN_WORD && k->name_count) {
+		const struct ab_named *cut = ab_code_named(k, t);
+
+		v->is_changed |= cut && cut->is_cut;
+	}
 	if (!n || n->is_map || n->is_any || n->is_cut)
 		return false;
 	if (n->is_list && v->open && (is_spread || may_begin) &&
