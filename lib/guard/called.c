@@ -182,6 +182,29 @@ static bool judge_told(struct ab_check *c, const struct ab_use *use,
 	return true;
 }
 
+/* $(command -v x || command -v y): each of them. */
+static bool judge_looked_for(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_word *w = use->words, *name;
+	const struct ab_stream *s = w->holes->origin;
+	struct ab_word *all;
+
+	if (w->hole_count != 1 || w->len || w->holes->is_cut || !s ||
+	    !ab_shell_found(s, 0) || has_ifs(c))
+		return false;
+	all = ab_check_alloc(c, use->count * sizeof(*all));
+	if (!all)
+		return false;
+	memcpy(all, w, use->count * sizeof(*all));
+	for (uint32_t i = 0; (name = ab_shell_found(s, i)); i++) {
+		all[0] = *name;
+		all[0].span = w->span;
+		ab_check_words(c, all, use->count, use->in_taint, use->in_text,
+			       use->has_stdin);
+	}
+	return true;
+}
+
 bool ab_judge_found(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_word *w = use->words;
@@ -190,6 +213,8 @@ bool ab_judge_found(struct ab_check *c, const struct ab_use *use)
 
 	if (AB_LIKELY(!w->hole_count))
 		return false;
+	if (judge_looked_for(c, use))
+		return true;
 	if (is_tracked(c, w))
 		return true;
 	if (!told_names(w, &t) || has_ifs(c) ||

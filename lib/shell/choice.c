@@ -48,6 +48,87 @@ const struct value *ab_choice_read(struct ab_shell_run *run,
 }
 
 /*
+ * Programs that are looked for.
+ */
+
+#define MAX_FOUND 4
+
+/* 2>/dev/null: what it prints goes where it went. */
+static bool is_quiet(const struct cmd *cmd)
+{
+	const struct redir *r = cmd->redirs;
+
+	while (r && r->fd == 2 && r->kind == AB_REDIR_WRITE)
+		r = r->next;
+	return !r;
+}
+
+/* The last word of `command -v x`, `which x`, and of `echo x` at the end, which
+   is what each of them prints or, if it is not there, nothing. */
+static const struct word *looked_for(const struct ab_shell_run *run,
+				     const struct ab_shell_tree *tree,
+				     const struct cmd *cmd)
+{
+	const struct word *w = cmd->words, *option = w ? w->next : NULL;
+	uint32_t count = cmd->builtin == AB_BUILTIN_COMMAND ||
+					 cmd->builtin == AB_BUILTIN_TYPE
+				 ? 3 : 2;
+
+	if (!ab_tree_is_plain(cmd) || cmd->word_count != count ||
+	    cmd->flags & (CMD_BANG | CMD_TIME | CMD_COPROC | CMD_BACKGROUND) ||
+	    cmd->pipe_count > 1 || !is_quiet(cmd) || !option || run->functions)
+		return NULL;
+	switch ((enum ab_builtin)cmd->builtin) {
+	case AB_BUILTIN_COMMAND:
+	case AB_BUILTIN_TYPE:
+		if (option->end - option->begin != 2 ||
+		    memcmp(tree->text + option->begin,
+			   cmd->builtin == AB_BUILTIN_TYPE ? "-p" : "-v", 2))
+			return NULL;
+		return option->next;
+	case AB_BUILTIN_WHICH:
+		return option;
+	case AB_BUILTIN_ECHO:
+		return cmd->next || tree->text[option->begin] == '-' ? NULL
+								     : option;
+	default:
+		return NULL;
+	}
+}
+
+void ab_choice_found(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct part *part)
+{
+	/* public is the first member */
+	struct stream *s = (struct stream *)(void *)part->stream;
+	const struct cmd *cmd = part->u.list;
+	struct ab_word *all;
+	uint32_t n = 0;
+
+	if (!s || s->found || !cmd || cmd->op != CMD_OP_OR)
+		return;
+	all = ab_run_high(run, MAX_FOUND * sizeof(*all));
+	for (; all && cmd; cmd = cmd->next) {
+		const struct word *w = looked_for(run, tree, cmd);
+
+		if (!w || n == MAX_FOUND ||
+		    (cmd->next && cmd->op != CMD_OP_OR))
+			return;
+		ab_visit_exact(tree, w, &all[n++]);
+	}
+	s->found = all;
+	s->found_count = all ? n : 0;
+}
+
+const struct ab_word *ab_shell_found(const struct ab_stream *s, uint32_t index)
+{
+	const struct stream *stream = (const struct stream *)(const void *)s;
+
+	return stream && index < stream->found_count ? &stream->found[index]
+						     : NULL;
+}
+
+/*
  * Lists.
  */
 

@@ -435,6 +435,8 @@ static void add_output(struct ab_shell_run *run,
 	} else if (one && one->kind == VALUE_SCALAR) {
 		ab_segments_add_word(run, list, one->words, flags);
 	} else {
+		if (part->kind == PART_COMMAND)
+			ab_choice_found(run, tree, part);
 		s = ab_segments_hole(run, list,
 				     quoted ? AB_HOLE_BYTES : AB_HOLE_FIELDS,
 				     span, NULL, part->stream);

@@ -508,6 +508,9 @@ const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
 /* The same of a word that is nothing but such a variable, "$v", where no
  * command is read: of a redirection around several. */
 const struct ab_word *ab_shell_choice(const struct ab_word *w, uint32_t index);
+/* The names of programs of which the stream has one, which was looked for:
+ * $(command -v x || command -v y). NULL: no more. */
+const struct ab_word *ab_shell_found(const struct ab_stream *s, uint32_t index);
 /* Whose it is: a shell's own and its subshells'; that of a shell and of all
  * that it starts; everybody's, as a file is: what a subshell does to it stays
  * done. */

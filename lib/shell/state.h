@@ -129,6 +129,9 @@ struct stream {
 	const struct value *either;
 	const struct ab_word *likely; /* what its only command printed, if no
 					 link leads elsewhere */
+	/* it gives one of these, the names of programs */
+	const struct ab_word *found;
+	uint32_t found_count;
 };
 
 /* A piece of a word while it is put together. */
@@ -477,6 +480,9 @@ const struct value *ab_run_either(struct ab_shell_run *run,
  * with. */
 const struct value *ab_choice_read(struct ab_shell_run *run,
 				   const struct value *v);
+/* $(command -v x || which y || echo z): the stream is told what it gives. */
+void ab_choice_found(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct part *part);
 #define AB_CHOICE_ANY INT64_MAX
 /* What words[at] of a list may be whose words may be many, or none: one of
  * several, or, of more than have readings, an ARRAY of them all. at < 0: from
