@@ -721,7 +721,7 @@ static bool is_printed(const struct ab_shell_command *c)
 }
 
 /* It does nothing to the shell, however often it is told, but to what the
- * visitor keeps there. echo is told again for its redirections only, and what
+ * visitor keeps there. What echo prints goes nowhere, or into a file, and what
  * the text of an eval does is perhaps done. What cat prints is what nobody
  * knows, each time. */
 static bool is_idle(const struct ab_shell_command *c)
@@ -729,7 +729,7 @@ static bool is_idle(const struct ab_shell_command *c)
 	return c->builtin == AB_BUILTIN_NONE ||
 	       c->builtin == AB_BUILTIN_EVAL ||
 	       c->builtin == AB_BUILTIN_CAT ||
-	       ((!c->place.out || redirects(c, 1)) && c->redir_count &&
+	       ((!c->place.out || redirects(c, 1)) &&
 		(c->builtin == AB_BUILTIN_ECHO ||
 		 c->builtin == AB_BUILTIN_COLON || is_printed(c)));
 }
