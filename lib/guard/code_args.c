@@ -289,8 +289,12 @@ static bool take_input(struct ab_code *k, struct ab_args *a,
 	    next.len == 1)
 		k->x = x;
 	x = k->x;
-	if (!ab_code_read_expr(k, &x, &m, AB_NEED_ANY))
+	if (!ab_code_read_expr(k, &x, &m, AB_NEED_ANY)) {
+		/* x if y else None: of which no word is one of the command */
+		if (ab_code_read_expr(k, &x, &m, AB_NEED_WORD))
+			k->x = x;
 		return true;
+	}
 	k->x = x;
 	/* which of several it is, is not known, nor what is made of it */
 	if (m.count == 1 && !m.is_list && !m.is_cut &&
