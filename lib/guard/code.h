@@ -393,6 +393,7 @@ struct ab_args {
 	uint32_t listed;
 	bool has_list;
 	bool is_second; /* ... and no word of it is known: none is of that */
+	uint32_t two; /* one more than the words of the first two; 0: all are */
 	enum ab_joint joint;
 	/* words[which] is any of its values behind the head; or NULL */
 	const struct ab_named *each;

@@ -295,36 +295,69 @@ static bool is_graph(const struct ab_word *w)
 	return false;
 }
 
-/* copy(x, "a") and writeFile(x, "text"): of the name that comes first nothing is
-   known, and what stands behind it is not that. */
-static void put_first(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+/* copytree(src=x, ignore=y, dst="a") */
+static bool names_target(const struct ab_code *k, const struct ab_args *a)
 {
-	switch (kind) {
-	case AB_CALL_WRITE:
-		/* python and R say by names what is what; perl's chown has
-		   its files behind numbers */
-		if (k->lang == AB_PY || !strcmp(k->name, "r") ||
-		    (k->lang == AB_PERL && ab_code_is_text(k, &a->name, "chown")))
-			return;
-		a->count = 0;
-		a->each = NULL;
-		return;
-	case AB_CALL_COPY:
-	case AB_CALL_RENAME:
-	case AB_CALL_LINK:
-	case AB_CALL_ALIAS:
-	case AB_CALL_FETCH:
-		break;
-	default:
-		return;
+	const char *s = k->text->text, *end = s + k->x.pos;
+	const char *at = s + a->name.at;
+
+	while (k->lang == AB_PY && at < end &&
+	       (at = memmem(at, (size_t)(end - at), "dst", 3))) {
+		at += 3;
+		if (ab_code_next_byte(k->text, (uint32_t)(at - s)) == '=')
+			return true;
 	}
-	if (!a->count || a->count == AB_CODE_STRINGS)
+	return false;
+}
+
+/* copy(x, "a"): of the name that comes first nothing is known, and what stands
+   behind it is not that. copy("a", x, function () {...}): what stands behind
+   both is none of them. */
+static void put_names(struct ab_code *k, struct ab_args *a)
+{
+	if (a->two && a->two <= a->count && !names_target(k, a)) {
+		a->count = a->two - 1;
+		if (a->each && a->which >= a->count)
+			a->each = NULL;
+	}
+	if (!a->is_second || !a->count || a->count == AB_CODE_STRINGS)
 		return;
 	memmove(a->words + 1, a->words, a->count++ * sizeof(a->words[0]));
 	a->words[0] = (struct ab_word){ .text = "", .span = k->text->span };
 	ab_code_hole(k, &a->words[0]);
 	a->which++;
 	a->pair_at++;
+}
+
+/* writeFile(x, "text"): the text is no name. */
+static void drop_text(struct ab_code *k, struct ab_args *a)
+{
+	/* python and R say by names what is what; perl's chown has its files
+	   behind numbers */
+	if (!a->is_second || k->lang == AB_PY || !strcmp(k->name, "r") ||
+	    (k->lang == AB_PERL && ab_code_is_text(k, &a->name, "chown")))
+		return;
+	a->count = 0;
+	a->each = NULL;
+}
+
+/* What is said of more names than one, or of a name and what goes there. */
+static void see_places(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+{
+	switch (kind) {
+	case AB_CALL_WRITE:
+		drop_text(k, a);
+		break;
+	case AB_CALL_COPY:
+	case AB_CALL_RENAME:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
+	case AB_CALL_FETCH:
+		put_names(k, a);
+		break;
+	default:
+		break;
+	}
 }
 
 void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
@@ -373,8 +406,7 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		     (kind == AB_CALL_GLOB && k->lang == AB_PERL) ||
 		     /* R's, where the others take it as it is */
 		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
-	if (AB_UNLIKELY(a->is_second))
-		put_first(k, kind, a);
+	see_places(k, kind, a);
 	if (kind == AB_CALL_SHELL) {
 		ab_code_note_handed(k, t, a);
 		drop_own_name(k, t, a);

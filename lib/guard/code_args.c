@@ -803,7 +803,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	int depth = ab_code_read_block(k, a), environment = -1;
 	bool first = !a->has_block, is_later = false, is_call = false;
 
-	a->count = a->remote_at = a->listed = 0;
+	a->count = a->remote_at = a->listed = a->two = 0;
 	a->first = UINT32_MAX;
 	a->is_cut = false;
 	a->number_token.len = 0;
@@ -842,6 +842,8 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 						t.quote == 'w');
 		if (depth == is_call && ab_code_is_sign(k, &t, ',')) {
 			a->is_second |= !a->listed && !a->count;
+			if (a->listed && !a->two)
+				a->two = a->count + 1;
 			end_first(a);
 		}
 		if (!first && !depth && ab_code_ends_words(k, &t)) {
