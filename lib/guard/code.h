@@ -97,6 +97,14 @@ struct ab_late {
 	bool is_each;
 };
 
+#define AB_CODE_TOOLS 4
+
+/* exe = os.path.join(d, "a") */
+struct ab_tool {
+	struct ab_token name;
+	struct ab_word word;
+};
+
 #define AB_CODE_RESTS 8
 
 /* sh("a", x): the words that a parameter has all of, from that argument on. */
@@ -156,6 +164,8 @@ struct ab_code {
 	/* what is made of a parameter, until those are known */
 	struct ab_late late[AB_CODE_LATE];
 	uint32_t late_count;
+	struct ab_tool tools[AB_CODE_TOOLS];
+	uint32_t tool_count;
 	struct ab_rest rests[AB_CODE_RESTS];
 	uint32_t rest_count;
 	uint8_t libraries; /* of code_program.c; 0: unseen */
@@ -726,6 +736,18 @@ bool ab_code_next_argument(const struct ab_code *k, struct ab_lexer *x,
 bool ab_code_defer_rest(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *to, uint32_t from);
 void ab_code_read_rests(struct ab_code *k);
+/* *x, ...x, behind the sign: words that are known in part. */
+bool ab_code_spreads_cut(const struct ab_code *k, const struct ab_token *t);
+
+/* --- code_tool.c --- */
+/* What is given to the name may be a path whose last part is known; and it is
+   also given something else. */
+void ab_code_note_tool(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *name);
+void ab_code_drop_tool(struct ab_code *k, const struct ab_token *name);
+/* Such a path, or a name that has it, at the lexer. */
+bool ab_code_read_tool(struct ab_code *k, struct ab_lexer *x,
+		       struct ab_made *m);
 
 /* --- code_tricks.c --- */
 /* It may give a name to something else without saying so. */

@@ -355,16 +355,6 @@ static bool is_behind_mode(const struct ab_code *k, const struct ab_args *a,
 	       memchr(s + end, ',', t->at - end);
 }
 
-/* *x, ...x, behind the sign: words that are known in part. */
-static bool spreads_cut(const struct ab_code *k, const struct ab_token *t)
-{
-	const struct ab_named *n = ab_code_named(k, t);
-	const char *s = k->text->text + t->at;
-
-	return n && n->is_cut && !n->count && !n->call &&
-	       (*--s == '*' || (t->at > 2 && !memcmp(s - 2, "..", 2)));
-}
-
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -396,7 +386,7 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		return;
 	}
 	if (a->is_command && t->kind == AB_TOKEN_WORD && t->at &&
-	    memchr("*.", s[-1], 2) && spreads_cut(k, t))
+	    memchr("*.", s[-1], 2) && ab_code_spreads_cut(k, t))
 		a->is_cut = true;
 	if (a->is_command && !a->count && ab_code_own_program(k, t, &w)) {
 		a->words[a->count++] = w;
@@ -724,12 +714,17 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	struct ab_named *n;
 	struct ab_made m;
 	struct ab_token t;
-	bool is_known;
+	bool is_known, is_tool = false;
 
 	if (!ab_code_read_expr(k, &x, &m,
 			       a->is_command && a->count ? AB_NEED_WORD
-							 : AB_NEED_MADE) ||
-	    (AB_UNLIKELY(k->remote) && has_remote(k, x.pos)))
+							 : AB_NEED_MADE) &&
+	    !(is_tool = a->is_command && !a->count && !all->is_later &&
+			all->depth < 2u + (all->all[2].bracket == '[' &&
+					   !all->all[1].key.len) &&
+			ab_code_read_tool(k, &x, &m)))
+		return false;
+	if (AB_UNLIKELY(k->remote) && has_remote(k, x.pos))
 		return false;
 	if (m.count == 1 && !m.is_list && ab_code_is_hole(&m.words[0]) &&
 	    has_path(k, k->x, x.pos))
@@ -750,7 +745,7 @@ static bool add_made(struct ab_code *k, struct ab_args *a,
 	*n = (struct ab_named){ .words = m.words, .count = m.count,
 				.is_list = m.is_list, .is_cut = m.is_cut };
 	a->is_cut |= m.is_cut;
-	if (!a->count && !all->is_later && is_known)
+	if (!a->count && !all->is_later && (is_tool || is_known))
 		a->is_computed = false;
 	a->joint = AB_JOINT_NONE;
 	if (m.count > 1 && !m.is_list)

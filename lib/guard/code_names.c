@@ -124,6 +124,8 @@ static bool is_same(const struct ab_code *k, const struct ab_token *a,
 
 void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
 {
+	if (AB_UNLIKELY(k->tool_count))
+		ab_code_drop_tool(k, t);
 	if (t->kind != AB_TOKEN_WORD || k->is_unknown)
 		return;
 	for (uint32_t i = 0; i < k->unknown_count; i++) {
@@ -226,8 +228,13 @@ static void set_value(struct ab_code *k, struct ab_lexer x,
 				 ab_code_is_sign(k, before, ',')))
 		return;
 	if ((!n || (n->edits == edits && !n->call && !n->is_cut)) &&
-	    !ab_code_is_nothing(k, x))
+	    !ab_code_is_nothing(k, x)) {
+		const bool is_first = !ab_code_is_noted(k, name);
+
 		ab_code_note_unknown(k, name);
+		if (is_first && kind == AB_VALUE_SET)
+			ab_code_note_tool(k, x, name);
+	}
 	/* x = "a", "b" is a list */
 	if (end == ',' && n && k->lang & (AB_PY | AB_RUBY))
 		ab_code_note_unknown(k, name);

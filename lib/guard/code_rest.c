@@ -159,6 +159,15 @@ static bool read_argument(struct ab_code *k, struct ab_lexer x,
 	return true;
 }
 
+bool ab_code_spreads_cut(const struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_named(k, t);
+	const char *s = k->text->text + t->at;
+
+	return n && n->is_cut && !n->count && !n->call &&
+	       (*--s == '*' || (t->at > 2 && !memcmp(s - 2, "..", 2)));
+}
+
 /* The list with one of the values in place `at`. */
 static void put_list(struct ab_code *k, struct ab_named *n,
 		     const struct ab_made *all, uint32_t count, uint32_t at,

@@ -95,6 +95,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_tricks.c lib/guard/code_text.c \
 	lib/guard/code_removed.c lib/guard/code_result.c lib/guard/code_expr.c lib/guard/code_made.c \
 	lib/guard/code_rest.c \
+	lib/guard/code_rest.c lib/guard/code_tool.c \
 	lib/guard/code_tricks.c lib/guard/code_expr.c lib/guard/code_made.c \
 	lib/guard/code_op.c lib/guard/code_op.h
 
