@@ -776,6 +776,17 @@ static bool is_joining(const struct ab_code *k, const struct ab_token *t,
 	       ab_code_next_byte(k->text, t->at + t->len) == '(';
 }
 
+/* run({"x": "y"}[z]), run(("x", "y")[z]), run({"x": "y"}.get(z)) */
+static bool is_picked(const struct ab_code *k, const struct ab_token *t)
+{
+	const char next = ab_code_next_byte(k->text, k->x.pos);
+	const char ch = k->text->text[t->at];
+
+	return t->kind == AB_TOKEN_SIGN &&
+	       ((next == '[' && memchr(")]", ch, 2)) ||
+		(ch == '}' && (next == '[' || next == '.')));
+}
+
 /* The first argument is over: it is a list, or it is not. */
 static void end_first(struct ab_args *a)
 {
@@ -876,6 +887,8 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		if (depth == 1 && !is_later && a->is_command &&
 		    ab_code_is_sign(k, &t, ']'))
 			a->is_computed |= ab_code_is_changed(k);
+		if (AB_UNLIKELY(a->is_command && depth == is_call) && !is_later)
+			a->is_computed |= is_picked(k, &t);
 		bool had_input = a->has_input;
 
 		add_token(k, a, &t);
