@@ -456,9 +456,6 @@ int ab_code_read_block(struct ab_code *k, struct ab_args *a);
 bool ab_code_is_changed(const struct ab_code *k);
 /* ruby: system({"A" => "b"}, "make"): the token begins what is no command. */
 bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t);
-/* sys.executable, process.execPath: the program that runs this one. */
-bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
-			 struct ab_word *w);
 /* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME; the lexer
    is behind it. */
 bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t);
@@ -740,6 +737,9 @@ void ab_code_read_rests(struct ab_code *k);
 bool ab_code_spreads_cut(const struct ab_code *k, const struct ab_token *t);
 
 /* --- code_tool.c --- */
+/* sys.executable, process.execPath: the program that runs this one. */
+bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
+			 struct ab_word *w);
 /* What is given to the name may be a path whose last part is known; and it is
    also given something else. */
 void ab_code_note_tool(struct ab_code *k, struct ab_lexer x,

@@ -199,33 +199,6 @@ static bool add_home(struct ab_code *k, struct ab_args *a,
 	return true;
 }
 
-bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
-			 struct ab_word *w)
-{
-	static const struct {
-		const char *name, *program;
-		uint8_t lang;
-	} own[] = {
-		{ "executable", "python3", AB_PY },
-		{ "execPath", "node", AB_JS },
-		{ "RbConfig", "ruby", AB_RUBY },
-		{ "PHP_BINARY", "php", AB_PHP },
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(own); i++) {
-		if (own[i].lang == k->lang &&
-		    ab_code_is_text(k, t, own[i].name)) {
-			*w = (struct ab_word){
-				.text = own[i].program,
-				.len = (uint32_t)strlen(own[i].program),
-				.span = k->text->span,
-			};
-			return true;
-		}
-	}
-	return false;
-}
-
 bool ab_code_is_changed(const struct ab_code *k)
 {
 	static const char *const same[] = {

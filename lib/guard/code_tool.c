@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Programs that an inline program of python runs by a path of which only the
- * name is known: exe = os.path.join(d, "a.out"). They are what such a word of a
- * shell is, "$d/a.out": a program of that name. Refuses it where the program
- * has something from the network, which may be what lies there, and a name that
- * is ever given something else.
+ * Programs that an inline program runs without saying where they are: itself,
+ * sys.executable, and in python a path of which only the name is known, exe =
+ * os.path.join(d, "a.out"). That is what such a word of a shell is, "$d/a.out":
+ * a program of that name. Refuses it where the program has something from the
+ * network, which may be what lies there, and a name that is ever given
+ * something else.
  */
 #include "config.h"
 
@@ -18,6 +19,33 @@ static bool is_same(const struct ab_code *k, const struct ab_token *a,
 	const char *s = k->text->text;
 
 	return a->len == b->len && !memcmp(s + a->at, s + b->at, a->len);
+}
+
+bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
+			 struct ab_word *w)
+{
+	static const struct {
+		const char *name, *program;
+		uint8_t lang;
+	} own[] = {
+		{ "executable", "python3", AB_PY },
+		{ "execPath", "node", AB_JS },
+		{ "RbConfig", "ruby", AB_RUBY },
+		{ "PHP_BINARY", "php", AB_PHP },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(own); i++) {
+		if (own[i].lang == k->lang &&
+		    ab_code_is_text(k, t, own[i].name)) {
+			*w = (struct ab_word){
+				.text = own[i].program,
+				.len = (uint32_t)strlen(own[i].program),
+				.span = k->text->span,
+			};
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Behind all that is not known a slash stands, and a name. */
