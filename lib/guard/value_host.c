@@ -170,6 +170,9 @@ bool ab_value_is_localhost(const struct ab_word *w)
 
 	if (w->hole_count && w->holes[0].at < (uint32_t)(s - w->text) + n)
 		return false;
+	/* :8080/x is httpie's */
+	if (!n && w->len && *w->text == ':')
+		return !w->hole_count || w->holes[0].at;
 	return (n == 9 && !strncasecmp(s, "localhost", 9)) ||
 	       (n == 5 && !memcmp(s, "[::1]", 5)) ||
 	       (number_host(s, n, &address) &&

@@ -220,21 +220,57 @@ bool ab_value_is_sent(const struct ab_check *c, const struct ab_word *w)
 	return false;
 }
 
+static bool is_in_host(char ch)
+{
+	return ((ch | 32) >= 'a' && (ch | 32) <= 'z') ||
+	       (ch >= '0' && ch <= '9') || ch == '-' || ch == '_';
+}
+
+/* evil:8080, [2001::1], $HOST: what may stand in front of a path where nobody
+   wrote a scheme or a dot. A port may be a variable; n is where the slash is. */
+static bool is_bare_host(const struct ab_word *w, uint32_t from, uint32_t n)
+{
+	bool is_port = false;
+	uint32_t i = from;
+
+	if (i < n && w->text[i] == '[')
+		i += (uint32_t)ab_seek(w->text + i, n - i, ']') + 1;
+	for (; i < n; i++) {
+		char ch = w->text[i];
+
+		if (is_port ? ch < '0' || ch > '9'
+			    : !is_in_host(ch) && ch != ':')
+			return false;
+		is_port |= ch == ':';
+	}
+	return n < w->len && (n > from || (w->hole_count && !w->holes[0].at));
+}
+
 /* Where what is sent begins in an address: its host and all behind it, as
    `https://$X.example.com` and `example.com/$X`; in front of `@` stands who one
-   is, and a variable alone is the host. w->len + 1: it is no address. */
+   is, and a variable alone is the host, as a name without a dot is: of these
+   the path is sent. w->len + 1: it is no address. */
 static uint32_t sent_from(const struct ab_word *w)
 {
 	const char *at = memmem(w->text, w->len, "://", 3);
 	uint32_t begin = at ? (uint32_t)(at - w->text) + 3 : 0;
 	uint32_t n = (uint32_t)ab_seek(w->text + begin, w->len - begin, '/');
 	const char *user = memrchr(w->text + begin, '@', n);
+	uint32_t from = user ? (uint32_t)(user - w->text) + 1 : begin;
 
 	if (!at && !memchr(w->text, '.', n))
-		return w->len + 1;
+		return is_bare_host(w, from, n) ? n + 1 : w->len + 1;
 	if (user)
-		return (uint32_t)(user - w->text) + 1;
+		return from;
 	return n ? begin : begin + 1;
+}
+
+/* A bot's own token, or one of which the name does not say whose it is. */
+static bool is_for_bot(const char *name)
+{
+	return strstr(name, "BOT") || strstr(name, "TELEGRAM") ||
+	       !strncmp(name, "TG_", 3) || !strcmp(name, "TOKEN") ||
+	       !strcmp(name, "API_TOKEN");
 }
 
 /* Where an API has who one is: https://api.telegram.org/bot$BOT_TOKEN/x */
@@ -243,7 +279,8 @@ static bool is_in_path_of_api(const struct ab_word *w, const struct ab_hole *h)
 	static const char front[] = "https://api.telegram.org/bot";
 
 	return h->at == sizeof(front) - 1 && w->len >= h->at &&
-	       !memcmp(w->text, front, h->at);
+	       !memcmp(w->text, front, h->at) && h->name &&
+	       is_for_bot(h->name);
 }
 
 /* In an address, or in a field `name=$X`. What stands in front of `:` is the
@@ -251,7 +288,7 @@ static bool is_in_path_of_api(const struct ab_word *w, const struct ab_hole *h)
 bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w)
 {
 	uint32_t address = w->hole_count ? sent_from(w) : 0;
-	/* evil:80/?t=$X has no dot in it */
+	/* $HOST?t=$X has no slash in it */
 	uint32_t query = (uint32_t)ab_seek(w->text, w->len, '?');
 	uint32_t sign = 0;
 
