@@ -188,7 +188,8 @@ static bool put_module(struct ab_check *c, const struct ab_use *use,
 	at = (uint32_t)(sign - w->text);
 	memcpy(text, w->text, at);
 	n = at;
-	for (uint32_t j = 0; j < module->len; j++)
+	/* main:app, as servers have it */
+	for (uint32_t j = 0; j < module->len && module->text[j] != ':'; j++)
 		text[n++] = module->text[j] == '.' ? '/' : module->text[j];
 	memcpy(text + n, sign + 1, w->len - at - 1);
 	w->text = text;
@@ -210,6 +211,25 @@ static void here(struct ab_check *c, const struct ab_use *use,
 		ab_file_named(c, use, role, name, fn);
 	else if (role->select != AB_SEL_FILE || put_module(c, use, &w))
 		fn(c, use, role, &w);
+}
+
+/* A=x for the command alone, or for all that the shell starts. */
+static void given(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_role *role, ab_role_fn *fn)
+{
+	size_t n = strlen(role->text);
+	const struct ab_word *value =
+		c->run ? ab_shell_get(c->run, role->text, n, NULL) : NULL;
+
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		if (a->name_len == n && a->value_count == 1 &&
+		    !memcmp(a->name, role->text, n))
+			value = a->values;
+	}
+	if (value && value->len)
+		fn(c, use, role, value);
 }
 
 void ab_role_each(struct ab_check *c, const struct ab_use *use,
@@ -250,6 +270,11 @@ void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_SEL_KEY:
 		each_key(c, use, role, fn);
+		break;
+	case AB_SEL_ENV:
+		/* other files than those of the text are the worktree's */
+		if (c->has_files)
+			given(c, use, role, fn);
 		break;
 	case AB_SEL_NONE:
 	case AB_SEL_UNTIL:

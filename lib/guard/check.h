@@ -41,6 +41,7 @@ struct ab_chain {
 	bool is_image; /* they act in the image of a container */
 	bool is_part; /* of a file that is not seen: only denials count */
 	bool is_later; /* they run between any two commands */
+	const char *source; /* of tmux: they were made of that text */
 };
 
 /* The words of one command against its program. */
@@ -165,6 +166,7 @@ struct ab_check {
 	bool is_for_git; /* git does what the words are judged for */
 	uint8_t left_out; /* words of the command at hand that may be none */
 	bool is_reading_named; /* files that a tool finds by their names */
+	const char *source; /* the text of commands that is taken apart */
 	bool is_again;	 /* the same command in another directory */
 	bool is_perhaps; /* a text that it runs is one of several */
 	enum ab_shell_when when; /* ... and runs then */

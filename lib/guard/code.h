@@ -364,6 +364,9 @@ void ab_check_image(struct ab_check *c, const struct ab_use *use,
 /* --- code_tasks.c --- */
 /* Commands behind keys and in lists of whatever format. */
 void ab_check_tasks(struct ab_check *c, const struct ab_word *text);
+/* The text with what is one string to python in one; false: no memory. */
+bool ab_tasks_join(struct ab_check *c, const struct ab_word *text,
+		   struct ab_word *out);
 /* shell("...") of a Snakefile */
 void ab_check_shell_calls(struct ab_check *c, const struct ab_word *text);
 /* "..." of text[at..end-1]: each a command, or all of them one. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Files that hold options of a tool, a name and a value in each line (.npmrc,
- * .wgetrc, the list that aria2c -i reads, config.toml of cargo): the command
- * is judged once more, with what the lines say as its options. Refuses to know
- * which options a tool takes from there: those that no rule knows say nothing.
+ * .wgetrc, .yarnrc.yml, the list that aria2c -i reads, config.toml of cargo):
+ * the command is judged once more, with what the lines say as its options.
+ * Refuses to know which options a tool takes from there: those that no rule
+ * knows say nothing.
  */
 #include "config.h"
 
@@ -23,7 +24,7 @@ struct config {
 	uint32_t count;
 	char section[MAX_NAME]; /* [build]: "build." */
 	uint32_t section_len;
-	bool is_cargo, is_list;
+	bool is_cargo, is_list, is_yarn;
 };
 
 static uint32_t skip_blanks(const char *s, uint32_t at, uint32_t end)
@@ -88,22 +89,20 @@ static bool read_value(struct config *g, uint32_t at, uint32_t end,
 	return end > at && ab_word_slice(g->c, g->text, at, end - at, out);
 }
 
-static void add_option(struct config *g, uint32_t at, uint32_t end)
+/* n bytes are its name. */
+static void add_named(struct config *g, const char *of, uint32_t n,
+		      uint32_t at, uint32_t end)
 {
 	static const struct ab_word config = { .text = "--config", .len = 8 };
-	const char *s = g->text->text;
 	char *text = ab_check_alloc(g->c, 2 * MAX_NAME + 4);
-	uint32_t sign = at + (uint32_t)ab_seek(s + at, end - at, '=');
 	struct ab_word name = { .text = text, .span = g->text->span }, value;
-	uint32_t n = sign;
 
-	while (n > at && memchr(" \t", s[n - 1], 2))
-		n--;
-	if (!text || sign == end)
+	if (!text)
 		return;
-	name.len = spell_name(g, s + at, n - at, text);
+	name.len = spell_name(g, of, n, text);
 	if (!name.len ||
-	    !read_value(g, skip_blanks(s, sign + 1, end), end, &value) ||
+	    !read_value(g, skip_blanks(g->text->text, at, end), end,
+			&value) ||
 	    !ab_file_join(g->c, &name, &value, &g->words[g->count]))
 		return;
 	if (g->is_cargo) {
@@ -111,6 +110,44 @@ static void add_option(struct config *g, uint32_t at, uint32_t end)
 		g->words[g->count++] = config;
 	}
 	g->count++;
+}
+
+static void add_option(struct config *g, uint32_t at, uint32_t end)
+{
+	const char *s = g->text->text;
+	uint32_t sign = at + (uint32_t)ab_seek(s + at, end - at, '=');
+	uint32_t n = sign;
+
+	while (n > at && memchr(" \t", s[n - 1], 2))
+		n--;
+	if (sign < end)
+		add_named(g, s + at, n - at, sign + 1, end);
+}
+
+/* `yarnPath: x` of its .yml, `yarn-path "x"` of the file before that; a list
+   has its name in the line in front, `- path: x` is one of it. */
+static void read_yarn(struct config *g, uint32_t at, uint32_t end)
+{
+	const char *s = g->text->text;
+	uint32_t from = at, n;
+
+	if (end - at > 1 && !memcmp(s + at, "- ", 2)) {
+		at = skip_blanks(s, at + 1, end);
+		if (end - at > 5 && !memcmp(s + at, "path:", 5))
+			at += 5;
+		add_named(g, g->section, g->section_len, at, end);
+		return;
+	}
+	while (at < end && !memchr(": \t", s[at], 3))
+		at++;
+	n = at - from;
+	at = skip_blanks(s, at + (at < end && s[at] == ':'), end);
+	if (at < end) {
+		add_named(g, s + from, n, at, end);
+	} else if (n < sizeof(g->section)) {
+		memcpy(g->section, s + from, n);
+		g->section_len = n;
+	}
 }
 
 /* dir=x, and not https://x.io/?a=b */
@@ -129,7 +166,9 @@ static void read_line(struct config *g, uint32_t at, uint32_t end)
 	at = skip_blanks(s, at, end);
 	if (at == end || memchr("#;", s[at], 2))
 		return;
-	if (s[at] == '[') {
+	if (g->is_yarn) {
+		read_yarn(g, at, end);
+	} else if (s[at] == '[') {
 		begin_section(g, at, end);
 	} else if (g->is_list && at == from && !is_option(s, at, end)) {
 		/* an address, and mirrors */
@@ -146,7 +185,8 @@ void ab_check_config(struct ab_check *c, const struct ab_use *use,
 {
 	struct config g = { .c = c, .text = text,
 			    .is_cargo = !strcmp(kind, "cargo"),
-			    .is_list = !strcmp(kind, "aria2") };
+			    .is_list = !strcmp(kind, "aria2"),
+			    .is_yarn = !strcmp(kind, "yarn") };
 	size_t lines = 1;
 
 	/* a file in a file is not followed */
@@ -158,8 +198,7 @@ void ab_check_config(struct ab_check *c, const struct ab_use *use,
 					    sizeof(*g.words));
 	if (!g.words)
 		return;
-	memcpy(g.words, use->words, use->count * sizeof(*g.words));
-	g.count = use->count;
+	g.words[g.count++] = use->words[0];
 	for (uint32_t at = 0; at < text->len && !c->is_broken;) {
 		uint32_t end = at + (uint32_t)ab_seek(text->text + at,
 						      text->len - at, '\n');
@@ -167,8 +206,12 @@ void ab_check_config(struct ab_check *c, const struct ab_use *use,
 		read_line(&g, at, end);
 		at = end + 1;
 	}
-	if (g.count == use->count)
+	if (g.count == 1)
 		return;
+	/* in front of a subcommand, behind whose words there may be none */
+	memcpy(g.words + g.count, use->words + 1,
+	       (use->count - 1) * sizeof(*g.words));
+	g.count += use->count - 1;
 	c->is_globbed = true;
 	ab_run_words(c, use, g.words, g.count);
 	c->is_globbed = false;

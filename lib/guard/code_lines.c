@@ -39,37 +39,6 @@ static uint32_t tcl_command(const char *line, uint32_t n)
 	return 0;
 }
 
-/* system "a b" is a text for a shell, and so is open "|a b". */
-static void tcl_text(struct ab_check *c, const struct ab_word *text,
-		     uint32_t from, uint32_t n)
-{
-	static const char *const names[] = { "system ", "open " };
-	const char *line = text->text + from;
-	struct ab_word w;
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		const char *hit = memmem(line, n, names[i], strlen(names[i]));
-		uint32_t at, end;
-
-		if (!hit || (hit > line && !memchr(" \t[{;", hit[-1], 5)))
-			continue;
-		at = (uint32_t)(hit - line) + (uint32_t)strlen(names[i]);
-		while (at < n && memchr(" \t", line[at], 2))
-			at++;
-		end = at + 1;
-		while (end < n && !memchr("\"}", line[end], 2))
-			end++;
-		if (at >= n || !memchr("\"{|", line[at], 3))
-			continue;
-		at += line[at] != '|';
-		if (i && (at >= n || line[at] != '|'))
-			continue;
-		at += i;
-		if (end > at && ab_word_slice(c, text, from + at, end - at, &w))
-			ab_check_script(c, &w, true, NULL, 0, NULL);
-	}
-}
-
 /* What stands in quotes or braces from open on, up to *stop, as the program is
    sent it, up to what a variable or a command gives. */
 static bool sent_text(struct ab_check *c, const char *open, const char *end,
@@ -359,6 +328,41 @@ static void quote_braces(struct ab_check *c, struct ab_word *w)
 	w->holes = m.count ? m.all : w->holes;
 	w->map = NULL;
 	w->map_count = 0;
+}
+
+/* system "a b" is a text for a shell, and so is open "|a b". */
+static void tcl_text(struct ab_check *c, const struct ab_word *text,
+		     uint32_t from, uint32_t n)
+{
+	static const char *const names[] = { "system ", "open " };
+	const char *line = text->text + from;
+	struct ab_word w;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const char *hit = memmem(line, n, names[i], strlen(names[i]));
+		uint32_t at, end;
+
+		if (!hit || (hit > line && !memchr(" \t[{;", hit[-1], 5)))
+			continue;
+		at = (uint32_t)(hit - line) + (uint32_t)strlen(names[i]);
+		while (at < n && memchr(" \t", line[at], 2))
+			at++;
+		if (at >= n || !memchr("\"{|", line[at], 3))
+			continue;
+		struct ab_word rest = { .text = line, .len = n };
+
+		end = line[at] == '|' ? n : group_end(&rest, at);
+		at += line[at] != '|';
+		if (i && (at >= n || line[at] != '|'))
+			continue;
+		at += i;
+		if (end <= at ||
+		    !ab_word_slice(c, text, from + at, end - at, &w))
+			continue;
+		if (i && open_lists(c, &w))
+			quote_braces(c, &w);
+		ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
 }
 
 /* syscmd(COMMAND) and esyscmd of m4, in whatever quotes. */

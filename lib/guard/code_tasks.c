@@ -157,6 +157,82 @@ void ab_check_tasks(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
+/* The string that begins there, with one quote or three: how long it is. */
+static uint32_t string_len(const char *s, uint32_t n, uint32_t *quotes)
+{
+	uint32_t k = n > 2 && s[1] == *s && s[2] == *s ? 3 : 1;
+
+	*quotes = k;
+	for (uint32_t i = k; i < n; i++) {
+		if (k == 1 && s[i] == '\n')
+			return i;
+		if (s[i] == '\\')
+			i++;
+		else if (s[i] == *s &&
+			 (k == 1 || (n - i > 2 && s[i + 1] == *s &&
+				     s[i + 2] == *s)))
+			return i + k;
+	}
+	return n;
+}
+
+/* The strings from *i on that are one, since nothing but blanks stands between
+   them, go to `all`; how long that is. */
+static uint32_t join_strings(const struct ab_word *text, uint32_t *i,
+			     char *all)
+{
+	const char *s = text->text;
+	uint32_t n = 0, skip = 0, at = *i;
+
+	for (;;) {
+		uint32_t quotes, len = string_len(s + at, text->len - at,
+						  &quotes);
+		uint32_t next = at + len;
+
+		memcpy(all + n, s + at + skip, len - skip);
+		n += len - skip;
+		*i = next;
+		while (next < text->len && memchr(" \t\r\n", s[next], 4))
+			next++;
+		if (quotes != 1 || len < 2 || s[at + len - 1] != s[at] ||
+		    next >= text->len || s[next] != s[at])
+			return n;
+		string_len(s + next, 3 < text->len - next
+					     ? 3 : text->len - next, &quotes);
+		if (quotes != 1)
+			return n;
+		n--;
+		skip = 1;
+		at = next;
+	}
+}
+
+bool ab_tasks_join(struct ab_check *c, const struct ab_word *text,
+		   struct ab_word *out)
+{
+	char *all = ab_check_alloc(c, (size_t)text->len + 1);
+	const char *s = text->text;
+	uint32_t n = 0;
+
+	*out = *text;
+	if (!all || text->hole_count)
+		return all;
+	for (uint32_t i = 0; i < text->len;) {
+		/* a quote in a remark is none */
+		if (s[i] == '#')
+			i += (uint32_t)ab_seek(s + i, text->len - i, '\n');
+		else if (memchr("\"'", s[i], 2))
+			n += join_strings(text, &i, all + n);
+		else
+			all[n++] = s[i++];
+	}
+	out->text = all;
+	out->len = n;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
 /* Snakefile: shell("git push") in a `run:` */
 void ab_check_shell_calls(struct ab_check *c, const struct ab_word *text)
 {

@@ -233,7 +233,8 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		ab_file_run(c, use, w);
 		/* ruby -I/tmp -r x */
 		if (AB_UNLIKELY(c->written_count) &&
-		    role->select == AB_SEL_OPTION)
+		    (role->select == AB_SEL_OPTION ||
+		     role->select == AB_SEL_ENV))
 			ab_file_run_module(c, use, w);
 		run_script(c, use, w);
 		break;

@@ -70,6 +70,32 @@ static const struct ab_role *program_role(struct ab_check *c,
 	return code;
 }
 
+/* Files of settings that are no program of who reads them: node --run has
+   package.json, and cargo's are not rust. What the table calls them; NULL: it
+   is no such file. */
+static const char *settings_name(const struct ab_word *path)
+{
+	static const struct {
+		const char *end, *name;
+	} files[] = {
+		{ "package.json", "package.json" },
+		{ "config.toml", "config.toml" },
+		{ ".cargo/config", "config.toml" },
+		{ ".yarnrc", ".yarnrc" },
+		{ ".yarnrc.yml", ".yarnrc.yml" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(files); i++) {
+		uint32_t n = (uint32_t)strlen(files[i].end);
+
+		if (path->len >= n &&
+		    !memcmp(path->text + path->len - n, files[i].end, n) &&
+		    (path->len == n || path->text[path->len - n - 1] == '/'))
+			return files[i].name;
+	}
+	return NULL;
+}
+
 /* How a program reads the file that it runs: as its stdin, or inline; or as
    what the table says of a file of that name, which stands there like a
    program: setup.py, package.json. */
@@ -77,17 +103,13 @@ static const struct ab_role *reading_role(struct ab_check *c,
 					  const struct ab_program *p,
 					  const struct ab_word *path)
 {
-	const struct ab_role *role = program_role(c, p);
+	const char *settings = settings_name(path);
+	const struct ab_role *role = settings ? NULL : program_role(c, p);
 	uint32_t base = ab_name_base(path);
 
-	/* node --run: that is no program of node's; nor are cargo's settings
-	   rust */
-	if ((path->len - base == 12 &&
-	     !memcmp(path->text + base, "package.json", 12)) ||
-	    (path->len - base == 11 &&
-	     !memcmp(path->text + base, "config.toml", 11)))
-		role = NULL;
-	if (!role && !path->hole_count)
+	if (settings)
+		p = ab_pack_find(c->pack, settings, strlen(settings));
+	else if (!role && !path->hole_count)
 		p = ab_pack_find(c->pack, path->text + base,
 				 path->len - base);
 	return role || !p ? role : program_role(c, p);
@@ -675,11 +697,16 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 void ab_file_run_module(struct ab_check *c, const struct ab_use *use,
 			const struct ab_word *name)
 {
-	struct ab_word path;
+	struct ab_word path, module;
 	uint32_t i = 0;
 
-	while (!ab_file_is_written(c, name) &&
-	       ab_file_next_module(c, name, &i, &path))
+	/* main:app */
+	if (ab_file_is_written(c, name) ||
+	    !ab_word_slice(c, name, 0,
+			   (uint32_t)ab_seek(name->text, name->len, ':'),
+			   &module))
+		return;
+	while (ab_file_next_module(c, &module, &i, &path))
 		ab_file_run(c, use, &path);
 }
 

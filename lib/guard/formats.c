@@ -34,6 +34,7 @@ static const char *const names[] = {
 	[AB_FORMAT_GDB] = "gdb",	     [AB_FORMAT_GNUPLOT] = "gnuplot",
 	[AB_FORMAT_CONFIG] = "config",	     [AB_FORMAT_CARGO] = "cargo",
 	[AB_FORMAT_ARIA] = "aria2",	     [AB_FORMAT_SOURCE] = "source",
+	[AB_FORMAT_YARN] = "yarn",
 };
 
 uint8_t ab_format_of(const char *name)
@@ -59,10 +60,13 @@ static void run_language(struct ab_check *c, const struct ab_use *use,
 static void run_snake(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *w)
 {
+	struct ab_word all;
+
 	run_language(c, use, "python", w);
-	if (memmem(w->text, w->len, "shell", 5)) {
-		ab_check_tasks(c, w);
-		ab_check_shell_calls(c, w);
+	if (memmem(w->text, w->len, "shell", 5) &&
+	    ab_tasks_join(c, w, &all)) {
+		ab_check_tasks(c, &all);
+		ab_check_shell_calls(c, &all);
 	}
 	ab_check_actions(c, w);
 }
@@ -177,6 +181,7 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_FORMAT_CONFIG:
 	case AB_FORMAT_ARIA:
+	case AB_FORMAT_YARN:
 		ab_check_config(c, use, name, w);
 		break;
 	case AB_FORMAT_LANGUAGE:

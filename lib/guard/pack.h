@@ -125,7 +125,8 @@ enum ab_select {
 	AB_SEL_AT,     /* @FILE in the values of the options in mask, or in
 			  operands, if a; behind the sign text, if any */
 	AB_SEL_HERE,   /* no word: the working directory */
-	AB_SEL_FILE    /* ... a file in it */
+	AB_SEL_FILE,   /* ... a file in it */
+	AB_SEL_ENV     /* what a variable names that the program is given */
 };
 
 struct ab_role {
@@ -181,6 +182,7 @@ enum ab_format {
 	AB_FORMAT_CONFIG,
 	AB_FORMAT_CARGO,
 	AB_FORMAT_ARIA,
+	AB_FORMAT_YARN,
 	AB_FORMAT_BANG,
 	AB_FORMAT_GDB,
 	AB_FORMAT_GNUPLOT,

@@ -436,6 +436,9 @@ static int32_t read_selector(struct ab_pack_reader *r, char *s,
 	} else if (!strncmp(s, "file:", 5) && !role->text) {
 		role->select = AB_SEL_FILE;
 		role->text = s + 5;
+	} else if (!strncmp(s, "env:", 4) && !role->text) {
+		role->select = AB_SEL_ENV;
+		role->text = s + 4;
 	} else if (!strncmp(s, "key:", 4) && !role->text) {
 		role->select = AB_SEL_KEY;
 		role->text = s + 4;

@@ -359,6 +359,7 @@ static void settle_role(struct ab_role *role)
 	case AB_SEL_UNTIL:
 	case AB_SEL_HERE:
 	case AB_SEL_FILE:
+	case AB_SEL_ENV:
 		break;
 	}
 }

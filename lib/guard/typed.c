@@ -219,10 +219,18 @@ void ab_command_text(struct ab_check *c, const struct ab_use *use,
 {
 	struct ab_word all[2] = { use->words[0], *w }, text;
 
+
+	/* bind r source-file ~/.tmux.conf, in that very file */
+	for (const struct ab_chain *k = c->chain; k; k = k->up) {
+		if (k->source == w->text)
+			return;
+	}
+	c->source = w->text;
 	if (!w->hole_count && !all->hole_count)
 		named_text(c, all, w);
 	else if (ab_shell_join(c->run, all, 2, &text))
 		ab_check_script(c, &text, true, NULL, 0, NULL);
+	c->source = NULL;
 }
 
 void ab_run_commands(struct ab_check *c, const struct ab_use *use,
