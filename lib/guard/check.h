@@ -167,6 +167,8 @@ struct ab_check {
 	uint8_t left_out; /* words of the command at hand that may be none */
 	bool is_reading_named; /* files that a tool finds by their names */
 	const char *source; /* the text of commands that is taken apart */
+	const char *found; /* the word that stands for what find found */
+	bool is_found_wide; /* which is all below / or a home */
 	bool is_again;	 /* the same command in another directory */
 	bool is_perhaps; /* a text that it runs is one of several */
 	enum ab_shell_when when; /* ... and runs then */

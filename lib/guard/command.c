@@ -231,6 +231,8 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_RUN:
 		ab_file_run(c, use, w);
+		if (AB_UNLIKELY(c->found != NULL))
+			ab_check_is_found(c, w, false);
 		/* ruby -I/tmp -r x */
 		if (AB_UNLIKELY(c->written_count) &&
 		    (role->select == AB_SEL_OPTION ||
@@ -762,8 +764,11 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	unsigned has = spelling(&words[0], &hash);
 	uint32_t base = 0;
 
-	if (AB_UNLIKELY(has & HAS_SLASH))
+	if (AB_UNLIKELY(has & HAS_SLASH)) {
 		base = ab_name_base(&words[0]);
+		if (AB_UNLIKELY(c->found != NULL))
+			ab_check_is_found(c, &words[0], true);
+	}
 	if (AB_UNLIKELY(unknown)) {
 		uint32_t taint = ab_word_taint(&words[0]);
 

@@ -128,4 +128,9 @@ void ab_run_reading(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_word *words, uint32_t count,
 		    unsigned what);
 
+/* The word may be the one that stands for what find found: it is run, as the
+   command itself or by the program that is judged. */
+void ab_check_is_found(struct ab_check *c, const struct ab_word *w,
+		       bool is_command);
+
 #endif

@@ -227,7 +227,7 @@ static bool is_in_host(char ch)
 }
 
 /* evil:8080, [2001::1], $HOST: what may stand in front of a path where nobody
-   wrote a scheme or a dot. A port may be a variable; n is where the slash is. */
+   wrote a scheme or a dot. A port may be a variable; s[n] is the slash. */
 static bool is_bare_host(const struct ab_word *w, uint32_t from, uint32_t n)
 {
 	bool is_port = false;

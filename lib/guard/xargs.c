@@ -639,7 +639,44 @@ static bool may_run_text(struct ab_check *c, const struct ab_word *name)
 	return !p || name->hole_count;
 }
 
-/* -exec {} ;, -exec sh -c '{}' ;: what is found is the command. */
+/* The find begins at / or a home, and no name narrows it down. */
+static bool is_wide(struct ab_check *c, const struct ab_use *use)
+{
+	const uint64_t wide = AB_CLASS(ROOT) | AB_CLASS(TOP) | AB_CLASS(HOME) |
+			      AB_CLASS(PARENT);
+	struct ab_word name;
+	uint64_t classes = 0;
+
+	for (uint32_t i = 0; i < use->operand_count; i++)
+		classes |= ab_path_classes(c, &use->words[use->operands[i]]);
+	return classes & wide && !ab_found_name(c, use, &name);
+}
+
+/* env {}, timeout 5 {}, sh {}: what is found is run, whoever does it. */
+static void run_filled(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *words, const struct ab_word *all,
+		       uint32_t count)
+{
+	for (uint32_t i = 0; i < count && !c->found; i++) {
+		const struct ab_word *w = &words[i];
+
+		if (w->len > 1 && !memcmp(w->text + w->len - 2, "{}", 2))
+			c->found = all[i].text;
+	}
+	c->is_found_wide = c->found && is_wide(c, use);
+	ab_run_words(c, use, all, count);
+	c->found = NULL;
+}
+
+void ab_check_is_found(struct ab_check *c, const struct ab_word *w,
+		       bool is_command)
+{
+	if (w->text == c->found && (is_command || c->is_found_wide))
+		ab_check_known(c, AB_KNOWN_DYNAMIC,
+			       c->is_found_wide ? AB_V_DENY : AB_V_ASK, w);
+}
+
+/* -exec sh -c '{}' ;: what is found is the command. */
 static void check_itself(struct ab_check *c, const struct ab_word *words,
 			 uint32_t count)
 {
@@ -650,7 +687,7 @@ static void check_itself(struct ab_check *c, const struct ab_word *words,
 		bool is_text = i && runs_text && o->len > 1 &&
 			       *o->text == '-' && o->text[o->len - 1] == 'c';
 
-		if ((!i || is_text) && w->len > 1 && !w->hole_count &&
+		if (is_text && w->len > 1 && !w->hole_count &&
 		    !memcmp(w->text, "{}", 2) &&
 		    (w->len == 2 || memchr(" ;&|", w->text[2], 4)))
 			ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, w);
@@ -678,7 +715,7 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 	}
 	check_itself(c, words, count);
 	if (all && ab_fill_words(c, use, words, count, "{}", &value, all))
-		ab_run_words(c, use, all, count);
+		run_filled(c, use, words, all, count);
 	if (AB_UNLIKELY(c->written_count) && all)
 		run_written(c, use, words, count, all);
 	n = all ? ab_found_files(c, use, files) : 0;
