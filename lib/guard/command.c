@@ -680,6 +680,8 @@ void ab_judge_program(struct ab_check *c, const struct ab_program *p,
 	    ab_value_has_secret(use->in_text))
 		use->in_taint |= AB_TAINT_SECRET;
 	use->held = ab_held_new(c, count);
+	if (AB_UNLIKELY(c->has_files))
+		ab_file_before(c, use);
 	if (p && is_inert(p)) {
 		use->program = p;
 	} else if (p && AB_UNLIKELY(p->has_commands) &&
@@ -707,6 +709,9 @@ void ab_judge_program(struct ab_check *c, const struct ab_program *p,
 	if (AB_UNLIKELY(use->has_hole) && p && use->operand_count &&
 	    !p->is_git && !p->is_builtin && !use->is_help)
 		ab_run_without(c, use);
+	if (AB_UNLIKELY(c->written_count) && use->has_hole && p && p->is_pass &&
+	    ab_has_role(p, AB_ROLE_WRITE))
+		ab_file_after(c, use);
 	default_output(c, use);
 	if (p && !use->is_help && c->command &&
 	    (c->command->place.out || c->command->redir_count ||

@@ -237,6 +237,12 @@ void ab_note_set(struct ab_check *c, const struct ab_word *argv, uint32_t argc);
    taken apart, files edited by a pattern, and options of the shell. */
 uint64_t ab_known_beside(const struct ab_check *c);
 
+/* --- files_beside.c --- */
+/* What is so before the command, as `cp -b f g` keeps g; and of patterns among
+   its words, as `mv t* d` has them. */
+void ab_file_before(struct ab_check *c, const struct ab_use *use) AB_COLD;
+void ab_file_after(struct ab_check *c, const struct ab_use *use) AB_COLD;
+
 /* --- dirs.c --- */
 #define AB_CWD_BEFORE " cwd before" /* the last `cd` */
 #define AB_CWD_WORD " cwd word" /* of the last `cd`, where it has a hole */

@@ -528,12 +528,14 @@ static uint32_t add_linked(struct ab_check *c, struct ab_linked *l,
 	for (; l; l = l->next) {
 		struct ab_word *to = &names[count];
 		bool is_link = is_under(&names[i], l->path, l->len);
+		bool *is_told = names[i].len > (is_link ? l->len
+							: l->target_len)
+					? &l->is_told_below : &l->is_told;
 
-		if (l->is_told ||
-		    (!is_link && !is_under(&names[i], l->target,
-					   l->target_len)))
+		if (*is_told || (!is_link && !is_under(&names[i], l->target,
+						       l->target_len)))
 			continue;
-		l->is_told = true;
+		*is_told = true;
 		*to = names[i];
 		count += is_link ? rename_to(c, to, l->len, l->target,
 					     l->target_len)
@@ -548,8 +550,8 @@ static uint32_t untold(struct ab_linked *l)
 	uint32_t n = 0;
 
 	for (; l; l = l->next) {
-		l->is_told = false;
-		n++;
+		l->is_told = l->is_told_below = false;
+		n += 2;
 	}
 	return n;
 }
@@ -567,7 +569,8 @@ static AB_COLD void add_by_links(struct ab_check *c, const struct ab_word *path,
 		return;
 	names[0] = (struct ab_word){ .span = path->span };
 	names[0].text = ab_path_text(c, path, &names[0].len);
-	/* each link is told once, so they find room */
+	/* each link is told once, and once of what is below, so they find
+	   room */
 	for (uint32_t i = 0; names[0].text && i < n; i++) {
 		if (i == MAX_LINKED) {
 			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, path);

@@ -48,7 +48,8 @@ struct ab_linked {
 	bool is_gone;
 	bool is_new; /* the command at hand makes it */
 	bool is_later; /* it is made again between any two commands */
-	bool is_told; /* ab_file_add(): what it leads to has it */
+	/* ab_file_add(): what it leads to has it, and what lies in that */
+	bool is_told, is_told_below;
 };
 
 /* --- links.c --- */

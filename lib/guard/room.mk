@@ -66,7 +66,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/names.c lib/guard/likely.c lib/guard/lists.c \
 	lib/guard/found.c lib/guard/found.h \
 	lib/guard/dumps.c lib/guard/fill.c lib/guard/files.c lib/guard/files.h \
-	lib/guard/files_copy.c lib/guard/files_edit.c lib/guard/files_run.c \
+	lib/guard/files_copy.c lib/guard/files_beside.c \
+	lib/guard/files_edit.c lib/guard/files_run.c \
 	lib/guard/files_unpack.c
 
 # Texts in other languages: tokens, and rules about them.

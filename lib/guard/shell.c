@@ -176,11 +176,6 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 
 	if (AB_UNLIKELY(is_unsure) && ab_drops_options(c, argv, argc))
 		return;
-	/* chmod and chattr, by whatever path */
-	if (argc && argv->len > 4 &&
-	    (argv->text[argv->len - 4] == 'h' ||
-	     argv->text[argv->len - 5] == 'h'))
-		ab_note_modes(c, argv, argc);
 	for (uint32_t i = 0; is_unsure && i < argc; i++) {
 		if (argv[i].hole_count)
 			c->has_dots = c->has_fold = c->has_cdable = true;

@@ -139,11 +139,8 @@ void ab_note_set(struct ab_check *c, const struct ab_word *argv, uint32_t argc)
 void ab_note_modes(struct ab_check *c, const struct ab_word *argv,
 		   uint32_t argc)
 {
-	uint32_t base = ab_name_base(argv), n = argv->len - base;
-	bool is_chattr = n == 6 && !memcmp(argv->text + base, "chattr", n);
+	bool is_chattr = argv->len > 5 && argv->text[argv->len - 1] == 'r';
 
-	if (!is_chattr && (n != 5 || memcmp(argv->text + base, "chmod", n)))
-		return;
 	c->keeps_files |= argc < 2 || argv[1].hole_count || is_chattr ||
 			  !memchr(argv[1].text, '+', argv[1].len) ||
 			  memchr(argv[1].text, '-', argv[1].len) ||
