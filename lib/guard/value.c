@@ -57,6 +57,7 @@ enum value {
 	VALUE_SENT_FIELD,
 	VALUE_TREE_NAME,
 	VALUE_PIPE,
+	VALUE_UNSAID,
 	VALUE_COUNT
 };
 
@@ -72,7 +73,7 @@ static const char *const names[VALUE_COUNT] = {
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
 	"range",	"sent-secret",	"sent-field",  "tree-name",
-	"pipe",
+	"pipe",		"unsaid",
 };
 
 int ab_value_named(const char *name)
@@ -656,6 +657,53 @@ static bool is_proc_number(const struct ab_check *c, const struct ab_word *w)
 	return false;
 }
 
+/* $OPTS, "$@": what others give, most often options and all that follows. */
+static bool is_handed_on(const struct ab_hole *h)
+{
+	return h->name && (!strcmp(h->name, "@") || !strcmp(h->name, "*") ||
+			   strstr(h->name, "OPT") || strstr(h->name, "ARG") ||
+			   strstr(h->name, "FLAG") || strstr(h->name, "opt") ||
+			   strstr(h->name, "arg") || strstr(h->name, "flag"));
+}
+
+/* The next word names what the program does. */
+static bool sub_is_next(const struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_use *use = c->use;
+	const struct ab_program *p = use->program;
+	AB_UNINITIALIZED char name[128];
+
+	while (p->parent && w < use->words + use->operands[use->base[p->depth] -
+							   1])
+		p = &c->pack->programs[p->parent - 1];
+	if (w + 1 >= use->words + use->count ||
+	    p->name_len + w[1].len + 1 >= sizeof(name))
+		return false;
+	memcpy(name, p->name, p->name_len);
+	name[p->name_len] = '/';
+	memcpy(name + p->name_len + 1, w[1].text, w[1].len);
+	return ab_pack_program(c->pack, name, p->name_len + 1 + w[1].len);
+}
+
+/* `docker $X`, `kubectl ${X}get`: which of its commands it is, is not said. */
+static bool is_unsaid(const struct ab_check *c, const struct ab_word *w)
+{
+	bool has = false;
+
+	/* of a function its calls tell more */
+	if (!c->use || !c->use->program || (c->flags & AB_SHELL_DEFINITION) ||
+	    w < c->use->words || w >= c->use->words + c->use->count)
+		return false;
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		has |= (h->kind == AB_HOLE_BYTES ||
+			h->kind == AB_HOLE_FIELDS) &&
+		       !h->is_test && !h->one_of && !is_handed_on(h);
+	}
+	return has && !sub_is_next(c, w);
+}
+
 /* {2..65535}: more words than are made of it. */
 static bool is_range(const struct ab_check *c, const struct ab_word *w)
 {
@@ -720,7 +768,7 @@ bool ab_value_needs_hole(uint8_t value)
 	       value == VALUE_RANGE || value == VALUE_PROC_NUMBER ||
 	       value == VALUE_SENT_SECRET ||
 	       value == VALUE_SENT_FIELD || value == VALUE_TREE_NAME ||
-	       value == VALUE_UNKNOWN_VERB;
+	       value == VALUE_UNKNOWN_VERB || value == VALUE_UNSAID;
 }
 
 bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
@@ -798,6 +846,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_proc_number(c, w);
 	case VALUE_OWN_GROUP:
 		return is_own_group(w);
+	case VALUE_UNSAID:
+		return is_unsaid(c, w);
 	case VALUE_PIPE:
 		return w->len && *w->text == '|';
 	case VALUE_AT_FILE:
