@@ -23,7 +23,7 @@
 /* Bytes of programs and statements that are gone through, each time that one
    is run: a file may be run by every line. */
 #define AB_CHECK_MAX_TEXT (4u << 20)
-#define AB_CHECK_MAX_NAMES 64	/* programs that a pattern may name */
+#define AB_CHECK_MAX_NAMES 72	/* programs that a pattern may name */
 #define AB_CHECK_MAX_PARTS 256	/* components of a path */
 #define AB_CHECK_KNOWN_PATHS 16
 #define AB_CHECK_WRITTEN 16 /* files of the text that a pattern may take */

@@ -276,6 +276,12 @@ static void open_tag(struct xml *x, const struct tag *t)
 			set_program(x, &w);
 		else if (attribute(x, t, "command", &w))
 			ab_check_script(x->c, &w, true, NULL, 0, NULL);
+	} else if (ab_word_equals(&t->name, "Exec")) { /* msbuild */
+		if (attribute(x, t, "Command", &w))
+			ab_check_script(x->c, &w, true, NULL, 0, NULL);
+	} else if (ab_word_equals(&t->name, "RemoveDir")) {
+		if (attribute(x, t, "Directories", &w))
+			ab_check_path(x->c, x->use, AB_ROLE_REMOVE, &w);
 	} else if (ab_word_equals(&t->name, "property")) {
 		add_property(x, t);
 	} else if (ab_word_equals(&t->name, "arg") && x->has_program) {
@@ -322,6 +328,9 @@ static void close_tag(struct xml *x, const struct tag *t, uint32_t from)
 		/* javascript, or groovy and its kind: who reads which */
 		ab_check_code(x->c, x->use, "js", &w);
 		ab_check_code(x->c, x->use, "other", &w);
+	} else if (ab_word_equals(&t->name, "PreBuildEvent") ||
+		   ab_word_equals(&t->name, "PostBuildEvent")) {
+		ab_check_script(x->c, &w, true, NULL, 0, NULL);
 	} else if (ab_word_equals(&t->name, "executable")) {
 		set_program(x, &w);
 	} else if (ab_word_equals(&t->name, "argument")) {
