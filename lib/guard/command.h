@@ -262,9 +262,11 @@ const struct ab_word *ab_dir_unmoved(struct ab_check *c) AB_COLD;
 void ab_stayed_note(struct ab_check *c, const struct ab_word *to);
 /* Where the command at hand stands should one before have failed. */
 void ab_stayed_prepare(struct ab_check *c) AB_COLD;
-/* That decides what the word is; the classes that it has from there. */
+/* That decides what the word is; the classes that it may have then, from there
+   or from where they are the usual ones. */
 bool ab_stayed_counts(const struct ab_check *c, const struct ab_word *w);
-uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w);
+uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w,
+			   uint64_t usual);
 
 /* --- files.c --- */
 /* Who knows what is in it beside what the text put in: who runs it is judged by

@@ -788,7 +788,7 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	/* what goes through /proc/self/cwd is in no directory of its own */
 	if (seat && !p.is_too_long && p.from == FROM_ROOT && p.cwd == c->cwd)
 		sit_down(c, seat, w, classes);
-	return stays ? classes | ab_stayed_classes(c, w) : classes;
+	return stays ? ab_stayed_classes(c, w, classes) : classes;
 }
 
 /* Which of the words at hand it is; SIZE_MAX: none. */

@@ -57,16 +57,40 @@ static void set(struct ab_check *c, const struct ab_word *dir)
 	c->stayed = ab_shell_variable(c->run, STAYED, sizeof(STAYED) - 1);
 }
 
-/* `/`, /tmp, where it began, and where it surely is. */
+static bool is_known(const struct ab_known_path *path, const struct ab_word *to)
+{
+	return path->text && to->len == path->len &&
+	       !memcmp(to->text, path->text, to->len);
+}
+
+/* /etc and its like, on whatever machine. */
+static bool is_usual(const struct ab_word *to)
+{
+	static const char *const dirs[] = { "/etc", "/usr", "/var", "/bin",
+					    "/lib", "/home", "/root", "/dev",
+					    "/proc", "/sys", "/opt", "/run",
+					    "/sbin", "/tmp", "/var/log",
+					    "/usr/bin", "/usr/lib", "/var/lib",
+					    "/usr/local", "/var/tmp" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(dirs); i++) {
+		if (ab_word_equals(to, dirs[i]))
+			return true;
+	}
+	return false;
+}
+
+/* `/`, /tmp, a home, where it began, and where it surely is. */
 static bool is_there(const struct ab_check *c, const struct ab_word *to)
 {
-	const struct ab_known_path *root = &c->place->root;
-
-	if (to->hole_count || !to->len || *to->text != '/')
+	for (uint32_t i = 0; i < to->hole_count; i++) {
+		if (to->holes[i].kind != AB_HOLE_HOME)
+			return false;
+	}
+	if (!to->len || *to->text != '/')
 		return false;
-	return to->len == 1 || ab_word_equals(to, "/tmp") ||
-	       (to->len == root->len &&
-		!memcmp(to->text, root->text, to->len)) ||
+	return to->len == 1 || is_usual(to) ||
+	       is_known(&c->place->home, to) || is_known(&c->place->root, to) ||
 	       (c->cwd && !c->stays && to->len == c->cwd->len &&
 		!memcmp(to->text, c->cwd->text, to->len));
 }
@@ -112,8 +136,12 @@ bool ab_stayed_counts(const struct ab_check *c, const struct ab_word *w)
 	       (c->stays_far || memmem(w->text, w->len, "..", 2));
 }
 
-uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w)
+uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w,
+			   uint64_t usual)
 {
+	/* what these excuse where the cd did not fail */
+	const uint64_t plain = AB_CLASS(INSIDE) | AB_CLASS(SUBDIR) |
+			       AB_CLASS(TEMP) | AB_CLASS(CHECKED);
 	const uint64_t above = AB_CLASS(ROOT) | AB_CLASS(PARENT);
 	uint64_t harm = AB_CLASS(ROOT) | AB_CLASS(TOP) | AB_CLASS(HOME) |
 			~(AB_CLASS(COMPUTED) - 1);
@@ -125,6 +153,7 @@ uint64_t ab_stayed_classes(struct ab_check *c, const struct ab_word *w)
 	c->cwd = cwd;
 	/* `cp x ../..`: only what is above, and not all that is in it */
 	if (classes & above && !memchr(w->text, '*', w->len))
-		return 0;
-	return classes & AB_CLASS(OUTSIDE) ? classes & harm : 0;
+		return usual;
+	harm &= classes & AB_CLASS(OUTSIDE) ? classes : 0;
+	return harm ? (usual & ~plain) | harm : usual;
 }
