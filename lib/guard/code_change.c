@@ -304,6 +304,22 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 	return false;
 }
 
+/* java and its kin: c.add("x") */
+static bool read_java(struct ab_code *k, struct ab_lexer x,
+		      const struct ab_token *name)
+{
+	const struct ab_named *known = ab_code_named(k, name);
+	struct ab_token t;
+
+	if (!known || !known->is_list || known->call ||
+	    !ab_lexer_next(&x, &t))
+		return false;
+	if (!ab_code_is_text(k, &t, "add") && !ab_code_is_text(k, &t, "Add"))
+		return false;
+	add_rest(k, x, name, false);
+	return true;
+}
+
 /* All names in the brackets, or to the end of the statement. */
 static void note_names(struct ab_code *k, struct ab_lexer x)
 {
@@ -404,6 +420,8 @@ bool ab_code_read_change(struct ab_code *k, const struct ab_token *before,
 		return (next.at == t->at + t->len || k->lang == AB_AWK) &&
 		       read_index(k, x, t);
 	case '.':
+		if (k->lang == AB_OTHER)
+			return read_java(k, x, t);
 		return k->lang & (AB_PY | AB_JS | AB_RUBY) &&
 		       read_method(k, x, t);
 	case '<':

@@ -121,14 +121,15 @@ struct ab_named *ab_code_change(struct ab_code *k, const struct ab_token *name,
 	struct ab_named *n = known ? &k->names[known - k->names] : NULL;
 
 	ab_code_note_shared(k, name);
-	if (!n || n->call || !n->count || n->is_map || n->is_any ||
+	if (!n || n->call || (!n->count && !n->is_list) || n->is_map ||
+	    n->is_any ||
 	    n->is_cut || (!n->is_nested &&
 			  ab_code_alternatives(n) != n->forks + 1)) {
 		ab_code_note_unknown(k, name);
 		return NULL;
 	}
 	/* what it was before may have been run */
-	if (!n->is_nested && (n->is_used || k->has_functions))
+	if (n->count && !n->is_nested && (n->is_used || k->has_functions))
 		fork_last(k, n);
 	n->edits++;
 	*from = last_begin(n);
@@ -796,6 +797,50 @@ static bool put_own(struct value *v, const struct ab_token *t)
 	return true;
 }
 
+#define MAX_CLASS 10 /* tokens of the name of a list's class */
+
+/* [] of js, new ArrayList<String>() and mutableListOf() of java and its kin:
+   what the others begin so is asked about where it is run. */
+static bool is_empty_list(const struct ab_code *k, struct ab_lexer *x)
+{
+	struct ab_token t;
+	bool is_list = false;
+
+	if (!ab_lexer_next(x, &t))
+		return false;
+	if (ab_code_is_sign(k, &t, '['))
+		return ab_lexer_next(x, &t) && ab_code_is_sign(k, &t, ']');
+	for (uint32_t i = 0; i < MAX_CLASS && k->lang == AB_OTHER; i++) {
+		const char *s = k->text->text + t.at;
+
+		if (ab_code_is_sign(k, &t, '('))
+			return is_list && ab_lexer_next(x, &t) &&
+			       ab_code_is_sign(k, &t, ')');
+		if (t.kind != AB_TOKEN_WORD &&
+		    !(t.kind == AB_TOKEN_SIGN && memchr("<>.,", *s, 4)))
+			return false;
+		is_list |= t.len > 3 && memmem(s, t.len, "List", 4);
+		if (!ab_lexer_next(x, &t))
+			return false;
+	}
+	return false;
+}
+
+static bool set_empty(struct ab_code *k, struct ab_lexer x,
+		      const struct ab_token *name, char *end)
+{
+	struct ab_named *n;
+
+	if ((k->lang != AB_OTHER &&
+	     (k->lang != AB_JS || ab_code_next_byte(k->text, x.pos) != '[')) ||
+	    !is_empty_list(k, &x) ||
+	    !ends_made(k, x, end) || !(n = ab_code_add_named(k, name)))
+		return false;
+	n->is_list = true;
+	n->begins = 1;
+	return true;
+}
+
 char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name, enum ab_setting kind)
 {
@@ -808,6 +853,8 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 	struct ab_made m;
 	char end = 0;
 
+	if (kind == AB_VALUE_SET && !known && set_empty(k, x, name, &end))
+		return end;
 	if (kind == AB_VALUE_SET &&
 	    ab_code_read_expr(k, &behind, &m, AB_NEED_MADE) &&
 	    ends_made(k, behind, &end) &&

@@ -83,14 +83,21 @@ static const char *settings_name(const struct ab_word *path)
 		{ ".cargo/config", "config.toml" },
 		{ ".yarnrc", ".yarnrc" },
 		{ ".yarnrc.yml", ".yarnrc.yml" },
+		{ "*.csproj", "build.xml" },
+		{ "*.fsproj", "build.xml" },
+		{ "*.targets", "build.xml" },
+		{ "*.props", "build.xml" },
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(files); i++) {
-		uint32_t n = (uint32_t)strlen(files[i].end);
+		bool is_end = *files[i].end == '*';
+		const char *end = files[i].end + is_end;
+		uint32_t n = (uint32_t)strlen(end);
 
 		if (path->len >= n &&
-		    !memcmp(path->text + path->len - n, files[i].end, n) &&
-		    (path->len == n || path->text[path->len - n - 1] == '/'))
+		    !memcmp(path->text + path->len - n, end, n) &&
+		    (is_end || path->len == n ||
+		     path->text[path->len - n - 1] == '/'))
 			return files[i].name;
 	}
 	return NULL;
