@@ -45,6 +45,12 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role, const struct ab_word *w);
 
+/* --- mounts.c --- */
+/* What a container does to what it was given of this machine; its command's
+   words begin there. */
+void ab_run_mounted(struct ab_check *c, const struct ab_use *use,
+		    uint32_t first) AB_COLD;
+
 /* --- wrap.c --- */
 /* The command without an operand that may be options, or nothing. */
 void ab_run_without(struct ab_check *c, const struct ab_use *use) AB_COLD;

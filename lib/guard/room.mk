@@ -51,6 +51,7 @@ libagentbox_la_SOURCES += \
 # What it runs in turn.
 libagentbox_la_SOURCES += \
 	lib/guard/runs.c lib/guard/formats.c lib/guard/wrap.c \
+	lib/guard/mounts.c \
 	lib/guard/xargs.c lib/guard/find.c lib/guard/typed.c lib/guard/parsed.c
 
 # What a word may mean: a path, a pattern, a host, a secret.

@@ -233,6 +233,8 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		first++;
 	if (first < use->count && run_package(c, use, first))
 		return;
+	if (AB_UNLIKELY(role->mask) && use->value_count)
+		ab_run_mounted(c, use, first);
 	/* an option that is not in the table may have taken the first words */
 	uint32_t tries = use->is_unsure ? 3 : 1;
 
