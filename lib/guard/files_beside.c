@@ -2,8 +2,9 @@
 /*
  * What a command does to files of the text beside what its words say: the
  * copy that `cp -b` and `sed -i.bak` make first, the names that rename(1)
- * gives, the files that a pattern of `mv t* d` takes, and what keeps a file as
- * it is although it is written. Each is judged as the command that says so.
+ * gives, the files that a pattern of `mv t* d` takes or a directory has, and
+ * what keeps a file as it is although it is written. Each is judged as the
+ * command that says so.
  *
  * Refuses to know what an expression of rename makes of a name, but where it
  * is nothing but two texts.
@@ -37,6 +38,7 @@ static const struct {
 	{ "cp", 2, DOES_COPY },		  { "mv", 2, DOES_COPY },
 	{ "ln", 2, DOES_COPY },		  { "install", 7, DOES_COPY },
 	{ "sed", 3, DOES_EDIT },	  { "perl", 4, DOES_EDIT },
+	{ "rsync", 5, DOES_COPY },
 	{ "ruby", 4, DOES_EDIT },	  { "rename", 6, DOES_RENAME },
 	{ "prename", 7, DOES_RENAME },	  { "perl-rename", 11, DOES_RENAME },
 	{ "file-rename", 11, DOES_RENAME }, { "rename.ul", 9, DOES_RENAME },
@@ -54,7 +56,7 @@ static const uint16_t heads[256] = {
 	['c'] = LEN(2) | LEN(5) | LEN(6),   ['m'] = LEN(2),
 	['l'] = LEN(2),			    ['i'] = LEN(7),
 	['s'] = LEN(2) | LEN(3),	    ['p'] = LEN(4) | LEN(7) | LEN(11),
-	['r'] = LEN(4) | LEN(6) | LEN(9),   ['f'] = LEN(11),
+	['r'] = LEN(4) | LEN(5) | LEN(6) | LEN(9),   ['f'] = LEN(11),
 	['u'] = LEN(6),			    ['b'] = LEN(4),
 	['d'] = LEN(4),			    ['k'] = LEN(3),
 	['z'] = LEN(3),
@@ -220,17 +222,23 @@ static bool is_operand(const struct ab_word *w)
 	return w->len && *w->text != '-';
 }
 
+/* -t DIR, or the last word. */
+static const struct ab_word *target_dir(const struct ab_use *use)
+{
+	for (uint32_t i = 1; i + 1 < use->count; i++) {
+		if (ab_word_equals(&use->words[i], "-t"))
+			return &use->words[i + 1];
+	}
+	return &use->words[use->count - 1];
+}
+
 /* Each operand may be the target, or a directory with it in. */
 static void keep_targets(struct ab_check *c, const struct ab_use *use,
 			 const struct backup *b)
 {
-	const struct ab_word *dir = &use->words[use->count - 1];
+	const struct ab_word *dir = target_dir(use);
 	struct ab_word slash = { .text = "/", .len = 1 }, in, name;
 
-	for (uint32_t i = 1; i < use->count; i++) {
-		if (ab_word_equals(&use->words[i], "-t") && i + 1 < use->count)
-			dir = &use->words[i + 1];
-	}
 	keep_one(c, b, dir);
 	for (uint32_t i = 1; i < use->count && i < MAX_TAKEN; i++) {
 		const struct ab_word *w = &use->words[i];
@@ -373,6 +381,84 @@ static bool limits_files(const struct ab_use *use)
 	return use->count > 1 && *use->words[1].text != '-';
 }
 
+/* --- what lies in a directory --------------------------------------------- */
+
+/* DIR/REST */
+static bool below(struct ab_check *c, const struct ab_word *dir,
+		  const char *rest, uint32_t n, struct ab_word *out)
+{
+	struct ab_word slash = { .text = "/", .len = 1 };
+	struct ab_word name = { .text = rest, .len = n, .span = dir->span };
+
+	return ab_file_join(c, dir, &slash, out) &&
+	       ab_file_join(c, out, &name, out);
+}
+
+/* cp -r d e: the files of the text in d are in e then, or in e/d. */
+static void copy_below(struct ab_check *c, const struct ab_word *from,
+		       const struct ab_word *to, uint32_t *left)
+{
+	uint32_t len, count = c->written_count, n = from->len;
+	const char *path = from->hole_count ? NULL
+					    : ab_path_text(c, from, &len);
+	struct ab_word file = { .span = from->span }, name, in;
+
+	while (n > 1 && from->text[n - 1] == '/')
+		n--;
+	if (!path || len < 2 || !ab_word_slice(c, from, 0, n, &name) ||
+	    !ab_word_slice(c, &name, ab_name_base(&name), n, &name))
+		return;
+	for (uint32_t i = 0; i < count && *left; i++) {
+		file.text = c->written[i] + sizeof(AB_FILE_PREFIX) - 1;
+		file.len = (uint32_t)strlen(file.text);
+		if (file.len <= len + 1 || file.text[len] != '/' ||
+		    memcmp(file.text, path, len) != 0)
+			continue;
+		--*left;
+		const char *rest = file.text + len + 1;
+		uint32_t rest_len = file.len - len - 1;
+
+		if (below(c, to, rest, rest_len, &in))
+			as_if(c, "cp", &file, &in);
+		if (name.len && below(c, to, name.text, name.len, &in) &&
+		    below(c, &in, rest, rest_len, &in))
+			as_if(c, "cp", &file, &in);
+	}
+}
+
+/* cp takes a directory with -r, -R or -a, and install none. */
+static bool takes_dirs(const struct ab_use *use)
+{
+	const struct ab_word *name = use->words;
+	char last = name->text[name->len - 1];
+
+	if (last != 'p')
+		return last != 'l';
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    (memchr(w->text, 'r', w->len) ||
+		     memchr(w->text, 'R', w->len) ||
+		     memchr(w->text, 'a', w->len)))
+			return true;
+	}
+	return false;
+}
+
+static void copy_dirs(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_word *to = target_dir(use);
+	uint32_t left = takes_dirs(use) ? MAX_TAKEN : 0;
+
+	for (uint32_t i = 1; i < use->count && left; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w != to && is_operand(w))
+			copy_below(c, w, to, &left);
+	}
+}
+
 static void keep_all(struct ab_check *c, const struct ab_use *use,
 		     bool is_copy)
 {
@@ -401,8 +487,11 @@ void ab_file_before(struct ab_check *c, const struct ab_use *use)
 	does = what_does(w);
 	switch (does) {
 	case DOES_COPY:
+		copy_dirs(c, use);
+		keep_all(c, use, true);
+		break;
 	case DOES_EDIT:
-		keep_all(c, use, does == DOES_COPY);
+		keep_all(c, use, false);
 		break;
 	case DOES_RENAME:
 		rename_files(c, use);
