@@ -792,7 +792,7 @@ static bool judge_names(struct ab_code *k, enum ab_call kind,
 	if (AB_LIKELY(a->count < 2 || !(kinds >> kind & 1)))
 		return false;
 	/* {"x": "a"}["x"]: what of it is the name, is not looked at */
-	if (kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE)
+	if ((kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE) && a->first > n)
 		n = a->first;
 	if (takes_all(k, kind, a))
 		n = a->count;

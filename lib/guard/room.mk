@@ -95,10 +95,9 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_value.c lib/guard/code_variable.c \
 	lib/guard/code_change.c lib/guard/code_params.c \
 	lib/guard/code_tricks.c lib/guard/code_text.c \
-	lib/guard/code_removed.c lib/guard/code_result.c lib/guard/code_expr.c lib/guard/code_made.c \
-	lib/guard/code_rest.c \
+	lib/guard/code_removed.c lib/guard/code_result.c \
 	lib/guard/code_rest.c lib/guard/code_tool.c \
-	lib/guard/code_tricks.c lib/guard/code_expr.c lib/guard/code_made.c \
+	lib/guard/code_expr.c lib/guard/code_made.c \
 	lib/guard/code_op.c lib/guard/code_op.h
 
 # ... languages with ways of their own, ...

@@ -57,7 +57,6 @@ enum value {
 	VALUE_SENT_FIELD,
 	VALUE_TREE_NAME,
 	VALUE_PIPE,
-	VALUE_UNSAID,
 	VALUE_COUNT
 };
 
@@ -73,7 +72,7 @@ static const char *const names[VALUE_COUNT] = {
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
 	"range",	"sent-secret",	"sent-field",  "tree-name",
-	"pipe",		"unsaid",
+	"pipe",
 };
 
 int ab_value_named(const char *name)
@@ -686,7 +685,7 @@ static bool sub_is_next(const struct ab_check *c, const struct ab_word *w)
 }
 
 /* `docker $X`, `kubectl ${X}get`: which of its commands it is, is not said. */
-static bool is_unsaid(const struct ab_check *c, const struct ab_word *w)
+static bool is_unknown_verb(const struct ab_check *c, const struct ab_word *w)
 {
 	bool has = false;
 
@@ -747,19 +746,6 @@ static bool is_relaxed_umask(const struct ab_word *w)
 	       (!(m.gives & 02) || !(m.gives & 024));
 }
 
-/* "$VERB", "$@"; what is not quoted may be options, where more stands behind
-   it: `npm $X test`. */
-static bool is_unknown_verb(const struct ab_check *c, const struct ab_word *w)
-{
-	const struct ab_use *use = c->use;
-
-	if (w->len || w->hole_count != 1)
-		return false;
-	return w->holes->kind == AB_HOLE_BYTES ||
-	       (w->holes->kind == AB_HOLE_FIELDS && use &&
-		w + 1 == use->words + use->count);
-}
-
 bool ab_value_needs_hole(uint8_t value)
 {
 	return value == VALUE_HOLE || value == VALUE_TAINTED ||
@@ -768,7 +754,7 @@ bool ab_value_needs_hole(uint8_t value)
 	       value == VALUE_RANGE || value == VALUE_PROC_NUMBER ||
 	       value == VALUE_SENT_SECRET ||
 	       value == VALUE_SENT_FIELD || value == VALUE_TREE_NAME ||
-	       value == VALUE_UNKNOWN_VERB || value == VALUE_UNSAID;
+	       value == VALUE_UNKNOWN_VERB;
 }
 
 bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
@@ -846,8 +832,6 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_proc_number(c, w);
 	case VALUE_OWN_GROUP:
 		return is_own_group(w);
-	case VALUE_UNSAID:
-		return is_unsaid(c, w);
 	case VALUE_PIPE:
 		return w->len && *w->text == '|';
 	case VALUE_AT_FILE:
