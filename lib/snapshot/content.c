@@ -15,8 +15,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/attr.h"
-#include "snapshot/place.h"
 
 /* Bytes that are scanned in one go, and places found at once. */
 #define WINDOW 65536
@@ -133,76 +131,6 @@ void ab_content_set_find(ab_content *s, ab_content_find find)
 	s->find = find;
 }
 
-static bool is_one_of(const uint8_t *name, size_t n, const char *const *list,
-		      size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (n == strlen(list[i]) && ab_content_has(name, n, list[i]))
-			return true;
-	}
-	return false;
-}
-
-/* What a program reads its settings from, by how its name ends: a copy and
-   a template have one more ending. */
-static bool is_settings(const uint8_t *name, size_t n)
-{
-	static const char *const copies[] = { "bak",  "old", "orig", "save",
-					      "j2",   "tpl", "tmpl", "erb",
-					      "local" };
-	static const char *const ends[] = {
-		"yaml", "yml", "toml", "ini",	 "properties", "conf",
-		"cfg",	"cnf", "env",  "config", "tf",	       "tfvars",
-		"hcl",	"xml", "plist", "json",	 "json5",      "jsonc",
-	};
-	const uint8_t *dot = n ? memrchr(name, '.', n) : NULL;
-
-	if (dot && is_one_of(dot + 1, n - (size_t)(dot + 1 - name), copies,
-			     AB_ARRAY_LEN(copies))) {
-		n = (size_t)(dot - name);
-		dot = n ? memrchr(name, '.', n) : NULL;
-	}
-	return dot && is_one_of(dot + 1, n - (size_t)(dot + 1 - name), ends,
-				AB_ARRAY_LEN(ends));
-}
-
-static unsigned kind_of(const char *path, size_t n)
-{
-	static const char *const locks[] = {
-		"package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
-		"pnpm-lock.yaml",    "poetry.lock",	    "pipfile.lock",
-		"uv.lock",	     "pdm.lock",	    "cargo.lock",
-		"composer.lock",     "gemfile.lock",	    "go.sum",
-		"flake.lock",	     "bun.lock",	    "deno.lock",
-		"packages.lock.json", "podfile.lock",	    "mix.lock",
-		"pubspec.lock",	     "gradle.lockfile",
-	};
-	static const char *const indexes[] = {
-		"pip.conf", "pip.ini", "nuget.config", ".condarc", ".yarnrc",
-		".yarnrc.yml", ".pnpmrc", "bunfig.toml", "pipfile",
-		"poetry.toml", "uv.toml", "requirements.txt", ".gitmodules",
-		".lfsconfig",
-	};
-	const char *slash = n ? memrchr(path, '/', n) : NULL;
-	const char *name = slash ? slash + 1 : path;
-	size_t len = slash ? n - (size_t)(name - path) : n;
-	const uint8_t *p = (const uint8_t *)name;
-
-	unsigned kind = 0;
-
-	if (ab_place_is_of_tests(path, slash ? (size_t)(slash - path) : 0))
-		kind |= AB_CONTENT_TESTS;
-	if (is_one_of(p, len, locks, AB_ARRAY_LEN(locks)))
-		kind |= AB_CONTENT_LOCK_FILE;
-	else if (is_one_of(p, len, indexes, AB_ARRAY_LEN(indexes)))
-		kind |= AB_CONTENT_INDEX_FILE;
-	else if (len && ab_content_has(p, len, "npmrc"))
-		kind |= AB_CONTENT_NPMRC;
-	else if (is_settings(p, len))
-		kind |= AB_CONTENT_SETTINGS;
-	return kind;
-}
-
 static void lane_begin(lane *l)
 {
 	l->have = l->scanned = 0;
@@ -215,7 +143,7 @@ void ab_content_begin(ab_content *s, enum ab_content_level level,
 		      const char *path, size_t n)
 {
 	s->level = level;
-	s->kind = level == AB_CONTENT_OFF ? 0 : kind_of(path, n);
+	s->kind = level == AB_CONTENT_OFF ? 0 : ab_content_kind(path, n);
 	s->is_found = false;
 	memset(&s->finding, 0, sizeof(s->finding));
 	memset(s->admits, 0, sizeof(s->admits));

@@ -193,23 +193,9 @@ static bool is_long(const ab_content_match *m)
 /* Where a key or a password is kept: ./certs/Server2/key-1.pem */
 static bool is_file(const uint8_t *p, const uint8_t *end)
 {
-	static const char *const ends[] = {
-		"pem", "key", "crt", "cer", "der", "pub",  "p12",  "pfx",
-		"p8",  "jks", "txt", "env", "asc", "gpg",  "json", "yml",
-		"yaml", "conf", "cfg", "ini", "properties", "keystore",
-	};
-	const uint8_t *dot = memrchr(p, '.', (size_t)(end - p));
+	size_t n = (size_t)(end - p);
 
-	if (!dot || !memchr(p, '/', (size_t)(end - p)))
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
-		size_t n = strlen(ends[i]);
-
-		if ((size_t)(end - dot) == n + 1 &&
-		    memcmp(dot + 1, ends[i], n) == 0)
-			return true;
-	}
-	return false;
+	return memchr(p, '/', n) && ab_content_names_file(p, n);
 }
 
 /* What openssl-rand(1) prints of 64 bytes, which signs a session's tokens; what

@@ -57,6 +57,11 @@ typedef struct ab_content_window {
 #define AB_CONTENT_TESTS 8u /* what a test makes up */
 #define AB_CONTENT_SETTINGS 16u /* of a program, which are no source of one */
 
+/* content_name.c: these of a path; is it, by how it ends, a file that a key or
+   a password is kept in? */
+unsigned ab_content_kind(const char *path, size_t n);
+bool ab_content_names_file(const uint8_t *p, size_t n);
+
 /* What a rule found: the secret, and of it the part that varies. */
 typedef struct ab_content_match {
 	const uint8_t *first, *value, *end;

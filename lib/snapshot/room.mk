@@ -17,6 +17,7 @@ CONTENT_FILES = \
 	lib/snapshot/content_lines.c \
 	lib/snapshot/content_login.c \
 	lib/snapshot/content_made.c \
+	lib/snapshot/content_name.c \
 	lib/snapshot/content_param.c \
 	lib/snapshot/content_rules.c \
 	lib/snapshot/content_shape.c \
