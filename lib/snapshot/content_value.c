@@ -245,7 +245,8 @@ static bool is_drawn(const uint8_t *p, size_t n)
 }
 
 /* "your", "Your", "YOUR": four letters as people write them; in any other
-   mixture they are there by chance. */
+   mixture, and before what nobody writes behind them, they are there by
+   chance. */
 static bool has_part(const uint8_t *p, size_t n, const char *part)
 {
 	size_t len = strlen(part);
@@ -259,6 +260,7 @@ static bool has_part(const uint8_t *p, size_t n, const char *part)
 			upper |= p[i] >= 'A' && p[i] <= 'Z';
 			lower |= p[i] >= 'a' && p[i] <= 'z';
 		}
+		lower |= n > len && p[len] >= 'a' && p[len] <= 'z';
 		if (len > 4 || !upper || !lower)
 			return true;
 	}
