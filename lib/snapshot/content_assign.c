@@ -24,6 +24,19 @@ static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 	return run('b', p, hi, 32);
 }
 
+const uint8_t *ab_content_whole_name(const ab_content_window *w)
+{
+	const uint8_t *p = w->at;
+
+	while (p > w->lo && w->at - p < 96 &&
+	       (ab_content_class('W', p[-1]) || is_one_of(".:", p[-1])))
+		p--;
+	/* a line that a patch removes */
+	if (p < w->at && p[0] == '-' && p[1] != '-' && ab_content_is_line(w, p))
+		p++;
+	return p;
+}
+
 const uint8_t *ab_content_next_element(const ab_content_window *w,
 				       const uint8_t *p)
 {

@@ -17,6 +17,7 @@
 #define back ab_content_back
 #define until ab_content_until
 #define is_one_of ab_content_is_one_of
+#define whole_name ab_content_whole_name
 
 /* How far a command's options may be from its name, and a URL's parameters
    from one another. */
@@ -36,20 +37,6 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *end,
 			       uint8_t *quote)
 {
 	return ab_content_value_at(AB_WHERE_ASSIGNED, w, end, end, quote);
-}
-
-/* The name from its beginning: "spring.datasource.", "app:db". */
-static const uint8_t *whole_name(const ab_content_window *w)
-{
-	const uint8_t *p = w->at;
-
-	while (p > w->lo && w->at - p < 96 &&
-	       (ab_content_class('W', p[-1]) || is_one_of(".:", p[-1])))
-		p--;
-	/* a line that a patch removes */
-	if (p < w->at && p[0] == '-' && p[1] != '-' && ab_content_is_line(w, p))
-		p++;
-	return p;
 }
 
 /* Before what marks a list's line, a comment, a quotation, or a change. */
@@ -350,98 +337,10 @@ static bool is_signed(const ab_content_window *w, ab_content_match *m)
 	       (m->end - p >= 16 || !is_in_comment(w, w->at));
 }
 
-static bool is_base58(const uint8_t *p, const uint8_t *end)
-{
-	while (p < end && ab_content_class('A', *p) && !is_one_of("0OIl", *p))
-		p++;
-	return p == end;
-}
-
-/*
- * Where a coin is, which is called a token too: an address of Ethereum, Tron or
- * Solana. Of other tokens of that length one in twenty looks so.
- */
-static bool is_address(const uint8_t *p, const uint8_t *end)
-{
-	size_t n = (size_t)(end - p);
-
-	if (n == 42 && p[0] == '0' && p[1] == 'x')
-		return run('H', p + 2, end, n) == end;
-	return (n == 43 || n == 44 || (n == 34 && *p == 'T')) &&
-	       is_base58(p, end);
-}
-
-/* Does the name say that it opens something? */
-static bool opens(const uint8_t *name, const uint8_t *end)
-{
-	static const char *const words[] = { "access", "api", "auth", "bot",
-					     "refresh", "private", "secret",
-					     "bearer", "session", "deploy",
-					     "key", "pass", "pwd" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
-		if (ab_content_has(name, (size_t)(end - name), words[i]))
-			return true;
-	}
-	return false;
-}
-
-/* The same of the anchor's name, whose value may be before it. */
-static bool name_opens(const ab_content_window *w)
-{
-	return opens(whole_name(w), run('W', w->at, w->hi, 96));
-}
-
-/* A UUID, in which no shuffle of the kinds is. */
-static bool is_uuid(const uint8_t *p, const uint8_t *end)
-{
-	if (end - p != 36 || run('x', p, end, 36) != end)
-		return false;
-	for (size_t i = 0; i < 36; i++) {
-		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if ((p[i] == '-') != is_dash)
-			return false;
-	}
-	return !ab_content_counts(p, 36);
-}
-
-static bool is_key_or_uuid(const ab_content_window *w,
-			   const ab_content_match *m)
-{
-	const uint8_t *p = m->value;
-	size_t n;
-
-	if (m->end - p > 2 && p[0] == '0' && p[1] == 'x')
-		p += 2;
-	n = (size_t)(m->end - p);
-	/* tests make up UUIDs for whatever they need */
-	if (is_uuid(p, m->end))
-		return !(w->kind & AB_CONTENT_TESTS);
-	if (is_address(m->value, m->end) && !name_opens(w))
-		return false;
-	return n >= 32 && n <= 128 && !(n & 1) &&
-	       run('h', p, m->end, n) == m->end && !ab_content_counts(p, n) &&
-	       !is_weak(p, m->end);
-}
-
-/*
- * The same in a file of settings: what stands there behind the name of a
- * secret is one. In a program it may be a digest, a nonce or a test's vector;
- * of pages and requests there are tokens that open nothing.
- */
+/* What a generator made, or digits where those are a secret. */
 static bool is_given(const ab_content_window *w, const ab_content_match *m)
 {
-	const uint8_t *name = whole_name(w);
-
-	if (is_real(w, m))
-		return true;
-	/* "hashed_secret" says that it is a digest */
-	return (w->kind & AB_CONTENT_SETTINGS) &&
-	       !(w->kind & AB_CONTENT_TESTS) &&
-	       !ab_content_has(name, (size_t)(w->at - name), "hashed") &&
-	       is_key_or_uuid(w, m) &&
-	       (name == w->at || name_opens(w));
+	return is_real(w, m) || ab_content_is_digits(w, m);
 }
 
 static bool is_password(const ab_content_window *w, ab_content_match *m)
@@ -549,7 +448,7 @@ static bool is_issued(const ab_content_window *w, const ab_content_match *m)
 {
 	size_t n = (size_t)(m->end - m->value);
 
-	if (is_uuid(m->value, m->end))
+	if (ab_content_is_uuid(m->value, m->end))
 		return is_given(w, m);
 	if (run('H', m->value, m->end, n) != m->end)
 		return is_full(m) && !is_file(m->value, m->end) &&
@@ -603,8 +502,8 @@ bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
 	return is_assigned_as(w, m, is_given) && is_full(m) &&
 	       !memchr(m->value, ':', (size_t)(m->end - m->value)) &&
 	       !is_published(m->value, m->end) &&
-	       (opens(whole_name(w), name_end) ||
-		!is_address(m->value, m->end));
+	       (ab_content_opens(whole_name(w), name_end) ||
+		!ab_content_is_address(m->value, m->end));
 }
 
 /* A name of its own: of what pages and cancels there are tokens too. */
@@ -653,11 +552,14 @@ bool ab_verify_environment(const ab_content_window *w, ab_content_match *m)
 
 	if (name < m->end && *name == '-') /* -e of a command */
 		return false;
+	/* another word than TOKEN ends with it */
+	if (*w->at == 'T' && w->at > name && w->at[-1] != '_')
+		return false;
 	for (const uint8_t *p = name; p < m->end; p++) {
 		if (!ab_content_class('U', *p) && *p != '_')
 			return false;
 	}
-	return is_assigned_as(w, m, is_key_or_uuid);
+	return is_assigned_as(w, m, ab_content_is_key_or_uuid);
 }
 
 /*

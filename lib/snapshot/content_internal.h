@@ -56,6 +56,7 @@ typedef struct ab_content_window {
 #define AB_CONTENT_INDEX_FILE 4u /* where packages come from */
 #define AB_CONTENT_TESTS 8u /* what a test makes up */
 #define AB_CONTENT_SETTINGS 16u /* of a program, which are no source of one */
+#define AB_CONTENT_TEST 32u /* one by its own name, wherever it lies */
 
 /* content_name.c: these of a path; is it, by how it ends, a file that a key or
    a password is kept in? */
@@ -206,7 +207,24 @@ bool ab_content_is_shuffled(const uint8_t *p, const uint8_t *end);
 /* "abcdefgh1234": most bytes are one more than the one before */
 bool ab_content_counts(const uint8_t *p, size_t n);
 
-/* content_assign.c: behind "</name><value>", in one line or two, as Hadoop and
+/* content_digits.c: a UUID, in which no shuffle of the kinds is */
+bool ab_content_is_uuid(const uint8_t *p, const uint8_t *end);
+/* Where a coin is, which is called a token too: an address of Ethereum, Tron or
+   Solana. Of other tokens of that length one in twenty looks so. */
+bool ab_content_is_address(const uint8_t *p, const uint8_t *end);
+/* Does a name say that it opens something, and that a service handed it out? */
+bool ab_content_opens(const uint8_t *name, const uint8_t *end);
+bool ab_content_is_handed_out(const uint8_t *name, const uint8_t *end);
+/* Are they what a key has, and are they one behind the anchor's name? */
+bool ab_content_is_key_or_uuid(const ab_content_window *w,
+			       const ab_content_match *m);
+bool ab_content_is_digits(const ab_content_window *w,
+			  const ab_content_match *m);
+
+/* content_assign.c: the anchor's name from its beginning:
+   "spring.datasource.", "app:db". */
+const uint8_t *ab_content_whole_name(const ab_content_window *w);
+/* Behind "</name><value>", in one line or two, as Hadoop and
    property lists have it; NULL when it is not there. */
 const uint8_t *ab_content_next_element(const ab_content_window *w,
 				       const uint8_t *p);
@@ -340,7 +358,7 @@ typedef struct ab_content_probe {
 	uint8_t offset, front_offset;
 } ab_content_probe;
 
-#define AB_CONTENT_ROWS 640
+#define AB_CONTENT_ROWS 704
 typedef struct ab_content_anchors {
 	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];

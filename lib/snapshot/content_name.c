@@ -59,6 +59,27 @@ bool ab_content_names_file(const uint8_t *p, size_t n)
 	return is_settings(p, n) || has_end(p, n, ends, AB_ARRAY_LEN(ends));
 }
 
+/* "x_test.go", "test_x.py", "x.spec.ts", "XTests.cs": what runs it tells a
+   test by that. */
+static bool is_test(const uint8_t *name, size_t n)
+{
+	static const char *const words[] = { "test", "tests", "spec" };
+	const uint8_t *dot = n ? memrchr(name, '.', n) : NULL;
+	size_t stem = dot ? (size_t)(dot - name) : 0;
+
+	if (n > 5 && memcmp(name, "test_", 5) == 0)
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		size_t len = strlen(words[i]);
+		const uint8_t *p = name + stem - len;
+
+		if (stem > len && ab_content_has(p, len, words[i]) &&
+		    (*p == 'T' || !ab_content_class('A', p[-1])))
+			return true;
+	}
+	return false;
+}
+
 unsigned ab_content_kind(const char *path, size_t n)
 {
 	static const char *const locks[] = {
@@ -84,6 +105,8 @@ unsigned ab_content_kind(const char *path, size_t n)
 
 	if (ab_place_is_of_tests(path, slash ? (size_t)(slash - path) : 0))
 		kind |= AB_CONTENT_TESTS;
+	if (is_test(p, len))
+		kind |= AB_CONTENT_TEST;
 	if (is_one_of(p, len, locks, AB_ARRAY_LEN(locks)))
 		kind |= AB_CONTENT_LOCK_FILE;
 	else if (is_one_of(p, len, indexes, AB_ARRAY_LEN(indexes)))

@@ -201,14 +201,20 @@ bool ab_verify_command(const ab_content_window *w, ab_content_match *m)
 	return is_option(w, p);
 }
 
-/* --token and so on; what is a key alone has names in hexadecimal. */
-static bool is_digits(const ab_content_window *w, const ab_content_match *m)
+/* --token and so on; what is a key alone has names in hexadecimal, and what
+   marks a request is a UUID. */
+static bool is_digits(const ab_content_window *w, const uint8_t *option,
+		      const ab_content_match *m)
 {
 	size_t n = (size_t)(m->end - m->value);
 
-	return n >= 32 && !(n & 7) && !(w->kind & AB_CONTENT_TESTS) &&
-	       run('h', m->value, m->end, n) == m->end &&
-	       !ab_content_at(w, w->at, "-key", false) &&
+	if (ab_content_at(w, w->at, "-key", false) ||
+	    (w->kind & AB_CONTENT_TESTS))
+		return false;
+	if (ab_content_is_uuid(m->value, m->end))
+		return option + 1 == w->at ||
+		       ab_content_is_handed_out(option, m->value - 1);
+	return n >= 32 && !(n & 7) && run('h', m->value, m->end, n) == m->end &&
 	       !ab_content_counts(m->value, n);
 }
 
@@ -232,7 +238,7 @@ bool ab_verify_option(const ab_content_window *w, ab_content_match *m)
 	m->end = until(m->value, w->hi, "\"'$`<\\,;:/", 65);
 	return m->end - m->value >= 16 &&
 	       !(m->end < w->hi && is_one_of(":/", *m->end)) &&
-	       (ab_content_is_made(m->value, m->end) || is_digits(w, m));
+	       (ab_content_is_made(m->value, m->end) || is_digits(w, p, m));
 }
 
 /* "committer NAME <MAIL> SECONDS +ZONE" behind "mark" or a commit's line. */

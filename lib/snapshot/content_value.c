@@ -437,6 +437,9 @@ static const char *const samples[] = {
 	"123e4567-e89b-12d3-a456-426655440000",
 	"3fa85f64-5717-4562-b3fc-2c963f66afa6",
 	"abcdef.0123456789abcdef", "abcdef.1234567890abcdef",
+	/* Hardhat's and Anvil's first account */
+	"ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+	"0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
 	"jbswy3dpehpk3pxp", /* of one-time passwords, "Hello!" */
 	/* the manuals of IAM, Salt, Spring MVC and Docker */
 	"]35d/{pb9fo9wj", "3s0k_;xh4~8xxi", "h]6eszr}vj*m",

@@ -11,6 +11,7 @@ CONTENT_FILES = \
 	lib/snapshot/content_command.c \
 	lib/snapshot/content_config.c \
 	lib/snapshot/content_cookie.c \
+	lib/snapshot/content_digits.c \
 	lib/snapshot/content_escape.c \
 	lib/snapshot/content_internal.h \
 	lib/snapshot/content_key.c \

@@ -24,6 +24,14 @@ tests_unit_snapshot_content_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_snapshot_content_internal_CFLAGS = $(UNIT_CFLAGS)
 EXTRA_DIST += tests/data/snapshot-content.jsonl
 
+check_PROGRAMS += tests/unit/snapshot_table_internal
+UNIT_TESTS += tests/unit/snapshot_table_internal
+tests_unit_snapshot_table_internal_SOURCES = \
+	tests/unit/content_text.c tests/unit/content_text.h \
+	tests/unit/snapshot_table_internal.c
+tests_unit_snapshot_table_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_snapshot_table_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/snapshot_escape_internal
 UNIT_TESTS += tests/unit/snapshot_escape_internal
 tests_unit_snapshot_escape_internal_SOURCES = \

@@ -149,7 +149,7 @@ static void is_no_setting(const char *rule, const char *template,
 		      "%s: %s", rule, template);
 }
 
-START_TEST(in_settings_digits_are_a_secret_and_nowhere_else)
+START_TEST(what_is_a_secret_in_settings_is_none_elsewhere)
 {
 	each("settings", is_for_settings);
 	each("settings_miss", is_no_setting);
@@ -962,7 +962,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	ADD(every_rule_has_a_row_with_both_answers);
 	ADD(every_hit_is_found_and_every_miss_is_not);
-	ADD(in_settings_digits_are_a_secret_and_nowhere_else);
+	ADD(what_is_a_secret_in_settings_is_none_elsewhere);
 	ADD(wide_text_is_seen_through);
 	ADD(wide_text_is_seen_through_far_behind);
 	ADD(a_key_in_base64_is_found_wherever_its_lines_end);
