@@ -23,6 +23,9 @@
    from one another. */
 #define LINE 350
 
+/* What ends a value in programs and their settings. */
+#define VALUE_ENDS "\"'`<>$(){}[]\\,;"
+
 static bool is_weak(const uint8_t *p, const uint8_t *end)
 {
 	return ab_content_is_weak(p, (size_t)(end - p));
@@ -245,7 +248,7 @@ static bool is_value(const ab_content_window *w, const uint8_t *name,
 	    is_one_of("?&;#", name[-1]))
 		return ab_content_parameter(w, name, m);
 	/* 64 bytes in hexadecimal, and one more is none of them */
-	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 129);
+	m->end = until(p, w->hi, VALUE_ENDS, 129);
 	if (quote == '|') {
 		const uint8_t *end = blanks(m->end, w->hi);
 
@@ -263,6 +266,27 @@ static bool is_value(const ab_content_window *w, const uint8_t *name,
 		return true;
 	return ends_line(m->end, w->hi) &&
 	       (where != AB_WHERE_ASSIGNED || is_setting(w, name));
+}
+
+/* The name heads a column of values; what is there is data, as settings are. */
+static bool is_in_table(const ab_content_window *w, const uint8_t *name,
+			ab_content_match *m, value_check *check)
+{
+	ab_content_window data = *w;
+	ab_content_column column;
+	ab_content_match at = *m;
+
+	if (!ab_content_find_column(w, name, m->end, &column))
+		return false;
+	data.kind |= AB_CONTENT_SETTINGS;
+	while (ab_content_next_cell(w, &column, &at)) {
+		if (until(at.value, at.end, VALUE_ENDS, 129) == at.end &&
+		    check(&data, &at)) {
+			*m = at;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* name: ... of such a value; the anchor is the end of the name. */
@@ -292,7 +316,7 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 			return true;
 		}
 	}
-	return false;
+	return !is_option && is_in_table(w, name, m, check);
 }
 
 static bool is_assigned(const ab_content_window *w, ab_content_match *m)

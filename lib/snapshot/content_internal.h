@@ -37,6 +37,8 @@ enum ab_content_mark {
 	AB_MARK_LISTED,
 	AB_MARK_MANIFEST,
 	AB_MARK_OPENAI,
+	AB_MARK_RULED,
+	AB_MARK_TABLE,
 	AB_MARK_TEXT,
 	AB_MARK_URL,
 	AB_MARKS
@@ -245,6 +247,18 @@ const uint8_t *ab_content_value_at(enum ab_content_where where,
 				   const ab_content_window *w,
 				   const uint8_t *name, const uint8_t *end,
 				   uint8_t *quote);
+
+/* content_table.c: a name's column of a table, and where its next row is */
+typedef struct ab_content_column {
+	const uint8_t *p;
+	size_t index;
+	uint8_t separator, close; /* what ends a cell, and a row */
+} ab_content_column;
+bool ab_content_find_column(const ab_content_window *w, const uint8_t *name,
+			    const uint8_t *end, ab_content_column *c);
+/* The next cell of it: m->value and m->end. False: there are no more. */
+bool ab_content_next_cell(const ab_content_window *w, ab_content_column *c,
+			  ab_content_match *m);
 
 /* content_param.c: *m is a value; is it the one of a parameter of a URL, of
    that name, that opens something on another machine? Its end in *m. */

@@ -719,6 +719,7 @@ const ab_content_row ab_content_rows[] = {
 	V("api-key-assign", 'M', "token:", token_short, 29, FOLD | DIGIT),
 	V("api-key-assign", 'M', "token%s", token_short, 29, FOLD | DIGIT),
 	V("api-key-assign", 'M', "token[", token_short, 29, FOLD | DIGIT),
+	V("api-key-assign", 'M', "token,", token_short, 29, FOLD | DIGIT),
 	V("api-key-assign", 'M', "token<", token_short, 29, FOLD | DIGIT),
 	V("api-key-assign", 'M', "token>", token_short, 29, FOLD | DIGIT),
 	/* alone it says what it is in a file of settings only */

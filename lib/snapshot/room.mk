@@ -22,6 +22,7 @@ CONTENT_FILES = \
 	lib/snapshot/content_param.c \
 	lib/snapshot/content_rules.c \
 	lib/snapshot/content_shape.c \
+	lib/snapshot/content_table.c \
 	lib/snapshot/content_text.c \
 	lib/snapshot/content_value.c \
 	lib/snapshot/content_vector.c
