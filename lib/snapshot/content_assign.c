@@ -89,7 +89,7 @@ static const uint8_t *open_string(const ab_content_window *w,
 {
 	static const char *const fronts[] = {
 		"@",	     "b",	   "r",	      "u",
-		"L",	     "f",	   "$",	      "{",
+		"L",	     "f",	   "$",	      "{",	"N",
 		"[]byte(",   "[]byte{",	   "bytes(",  "Buffer.from(",
 		"new(",	     "String(",	   "b(",      "String::from(",
 		"string(",   "std::string(", "Secret(", "SecretStr(",
@@ -119,7 +119,11 @@ static const uint8_t *open_string(const ab_content_window *w,
 static const uint8_t *next_string(const ab_content_window *w, const uint8_t *p,
 				  uint8_t *quote)
 {
-	p = open_string(w, run('s', p, w->hi, 96), quote);
+	p = run('s', p, w->hi, 96);
+	/* in brackets of its own, as Python has a long one */
+	if (p < w->hi && *p == '(' && !(w->kind & AB_CONTENT_TESTS))
+		p = run('s', p + 1, w->hi, 96);
+	p = open_string(w, p, quote);
 	return *quote ? p : NULL;
 }
 
@@ -245,6 +249,17 @@ static const uint8_t *behind_tag(const ab_content_window *w, const uint8_t *p)
 		       p;
 }
 
+/* Behind a line's end that '\\' takes away; p where none is. */
+static const uint8_t *next_line(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *q = blanks(p, hi);
+
+	if (hi - q < 2 || *q != '\\' || !is_one_of("\r\n", q[1]))
+		return p;
+	q += q[1] == '\r' && hi - q > 2 ? 2 : 1;
+	return *q == '\n' ? blanks(q + 1, hi) : p;
+}
+
 /* Of a table: what is in the next cell, in backquotes or not. */
 static const uint8_t *cell(const ab_content_window *w, const uint8_t *p,
 			   uint8_t *quote)
@@ -330,6 +345,7 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 		if (value)
 			return value;
 	}
+	p = next_line(p, w->hi);
 	value = is_quoted ? NULL : next_string(w, p, quote);
 	if (!value && !is_quoted)
 		value = first_item(w, p, quote);
@@ -591,12 +607,26 @@ static bool is_set_by_command(const ab_content_window *w, const uint8_t *name)
 	return is_sure && p == name;
 }
 
+/* The same of a file of settings whose lines are of words, as servers have
+   them: password V, proxy_set_header X-Api-Key V. */
+static bool is_directive(const ab_content_window *w, const uint8_t *name)
+{
+	const uint8_t *p = name;
+
+	if (!(w->kind & AB_CONTENT_SETTINGS) || (w->kind & AB_CONTENT_TESTS))
+		return false;
+	while (p > w->lo && name - p < 64 &&
+	       (ab_content_class('W', p[-1]) || ab_content_class('b', p[-1])))
+		p--;
+	return ab_content_begins_line(w, p);
+}
+
 static const uint8_t *next_word(const ab_content_window *w,
 				const uint8_t *name, const uint8_t *p,
 				uint8_t *quote)
 {
 	if (p == w->hi || !ab_content_class('b', *p) ||
-	    !is_set_by_command(w, name))
+	    !(is_directive(w, name) || is_set_by_command(w, name)))
 		return NULL;
 	return open_quote(blanks(p, w->hi), w->hi, quote);
 }

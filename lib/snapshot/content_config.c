@@ -264,6 +264,8 @@ static bool is_value(const ab_content_window *w, const uint8_t *name,
 		       (*m->end == ';' && !is_behind_local(w, name));
 	if (is_flow(w, name, m))
 		return true;
+	if (where == AB_WHERE_NEXT_WORD && m->end < w->hi && *m->end == ';')
+		return ends_line(m->end + 1, w->hi);
 	return ends_line(m->end, w->hi) &&
 	       (where != AB_WHERE_ASSIGNED || is_setting(w, name));
 }
@@ -297,6 +299,9 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 	bool is_java = name < w->at && name[0] == '-' && name[1] == 'D';
 	bool is_option = !is_java && name < w->at && *name == '-';
 
+	/* of a list of them: "tokens" */
+	if (m->end < w->hi && is_one_of("sS", *m->end))
+		m->end++;
 	for (int i = 0; i < AB_WHERE_COUNT; i++) {
 		enum ab_content_where where = (enum ab_content_where)i;
 		ab_content_match at = *m;

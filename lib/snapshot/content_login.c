@@ -501,8 +501,11 @@ static bool is_basic(const uint8_t *p, const uint8_t *end)
 
 bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 {
+	/* the first has a name and a password in it (RFC 7617) */
+	static const char *const schemes[] = { "basic", "bearer", "token",
+					       "apikey", "bot", "key" };
 	const uint8_t *p = assigned(m->end, w->hi);
-	bool is_bearer;
+	size_t i = 0;
 
 	/* a list of names and values */
 	if (p && ab_content_at(w, p, "value", true))
@@ -511,11 +514,12 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 		p = separators(p + 2, w->hi);
 	if (!p)
 		return false;
-	is_bearer = ab_content_at(w, p, "bearer", true) ||
-		    ab_content_at(w, p, "token", true);
-	if (!is_bearer && !ab_content_at(w, p, "basic", true))
+	while (i < AB_ARRAY_LEN(schemes) &&
+	       !ab_content_at(w, p, schemes[i], true))
+		i++;
+	if (i == AB_ARRAY_LEN(schemes))
 		return false;
-	p += *p == 'b' || *p == 'B' ? (is_bearer ? 6 : 5) : 5;
+	p += strlen(schemes[i]);
 	m->value = run('s', p, w->hi, SPACE);
 	m->end = m->value;
 	while (m->end < w->hi && (ab_content_class('.', *m->end) ||
@@ -524,10 +528,10 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 	if (m->value == p || m->end - m->value < 20)
 		return false;
 	/* a signed token has a rule of its own, which knows samples */
-	if (is_bearer && ab_content_at(w, m->value, "eyJ", false) &&
+	if (i && ab_content_at(w, m->value, "eyJ", false) &&
 	    memmem(m->value, (size_t)(m->end - m->value), ".eyJ", 4))
 		return false;
-	return is_bearer || is_basic(m->value, m->end);
+	return i || is_basic(m->value, m->end);
 }
 
 /* user:password at p, perhaps quoted. */

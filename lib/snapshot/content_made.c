@@ -191,7 +191,7 @@ bool ab_content_is_made(const uint8_t *p, const uint8_t *end)
 	}
 	/* with signs nobody types ten as a sample */
 	return n >= (sign ? 10 : 12) && n <= 64 && upper && lower && digit &&
-	       ab_content_entropy(p, n) >= (n < 12 ? 29 : 32) &&
+	       ab_content_entropy(p, n) >= (n < 12 ? 29 : n < 14 ? 30 : 32) &&
 	       !is_weak(p, end) && !ab_content_counts(p, n) &&
 	       !has_words(p, end) && !has_sample(p, n) && !hides_sample(p, n);
 }
