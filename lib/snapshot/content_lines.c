@@ -44,22 +44,24 @@ static const uint8_t *dollars(const uint8_t *p, const uint8_t *hi)
 	return hi - p > 1 && p[0] == '$' && p[1] == '$' ? p + 2 : p + 1;
 }
 
-/* A hash of htpasswd(1) from p, whole: no word of a text looks so. */
-static bool is_whole_hash(const uint8_t *p, const uint8_t *hi)
+/* A hash of htpasswd(1) from p, whole: no word of a text looks so. Its end, or
+   NULL. */
+static const uint8_t *hash_end(const uint8_t *p, const uint8_t *hi)
 {
 	bool is_md5 = p[1] == 'a';
 	size_t salt = is_md5 ? 8 : 2, n = is_md5 ? 22 : 53;
 	const uint8_t *end;
 
 	if (*p != '$' || !(is_md5 || p[1] == '2'))
-		return false;
+		return NULL;
 	p += is_md5 ? 5 : 3;
 	p = dollars(p, hi);
 	end = run('S', p, hi, salt);
 	if (end == p || end == hi || *end != '$')
-		return false;
+		return NULL;
 	p = dollars(end, hi);
-	return p < hi && run('S', p, hi, n) - p == (ptrdiff_t)n;
+	end = run('S', p, hi, n);
+	return end - p == (ptrdiff_t)n ? end : NULL;
 }
 
 /* The name before a whole hash behind more than begins a line: a label's,
@@ -68,7 +70,7 @@ static const uint8_t *pair_name(const ab_content_window *w, const uint8_t *p)
 {
 	const uint8_t *name;
 
-	if (p == w->lo || p[-1] != ':' || !is_whole_hash(w->at, w->hi))
+	if (p == w->lo || p[-1] != ':' || !hash_end(w->at, w->hi))
 		return NULL;
 	name = back('.', w, p - 1, 64);
 	return name < p - 1 &&
@@ -76,6 +78,26 @@ static const uint8_t *pair_name(const ab_content_window *w, const uint8_t *p)
 				ab_content_begins_item(w, name)) ?
 		       name :
 		       NULL;
+}
+
+/*
+ * The same as a value in a row of SQL, or between the tabs or commas of a dump.
+ * Quoted, and in no row, it is what a program compares with.
+ */
+static bool is_in_row(const ab_content_window *w)
+{
+	const uint8_t *p = w->at, *end = hash_end(p, w->hi);
+	bool is_quoted = p > w->lo && p[-1] == '\'';
+
+	if (!end || p == w->lo || (w->kind & AB_CONTENT_TESTS))
+		return false;
+	if (!is_quoted)
+		return (p[-1] == '\t' || p[-1] == ',') &&
+		       (end == w->hi || *end == p[-1] ||
+			ab_content_is_one_of("\r\n", *end));
+	end = run('b', end + (end < w->hi && *end == '\''), w->hi, 8);
+	return end < w->hi && ab_content_is_one_of(",)", *end) &&
+	       ab_content_has(w->lo, (size_t)(p - w->lo), "values");
 }
 
 bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m)
@@ -88,6 +110,8 @@ bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m)
 	m->first = line_name(w, p, '.', 64);
 	if (!m->first)
 		m->first = pair_name(w, p);
+	if (!m->first && is_in_row(w))
+		m->first = p;
 	if (!m->first)
 		return false;
 	m->value = w->at + 3;
@@ -129,6 +153,38 @@ static const uint8_t *crypt_end(const uint8_t *p, const uint8_t *hi)
 	return (size_t)(end - hash) == n ? end : NULL;
 }
 
+/* Argon2's, "$argon2id$v=19$m=1,t=2,p=3$salt$hash", and Django's of PBKDF2,
+   "pbkdf2_sha256$1000$salt$hash=", whose parts are in base64. */
+static const uint8_t *kdf_end(const uint8_t *p, const uint8_t *hi)
+{
+	size_t parts = *p == '$' ? 4 : 3;
+
+	p += *p == '$';
+	for (; parts; parts--, p++) {
+		p = run('+', run('a', p, hi, 64), hi, 64);
+		while (p < hi && ab_content_is_one_of(",=", *p))
+			p = run('a', p + 1, hi, 64);
+		if (p == hi || *p != '$')
+			return NULL;
+	}
+	hi = run('E', p, hi, 128);
+	return hi - p >= 24 ? hi : NULL;
+}
+
+/* The end of what a program keeps of a password, or NULL. */
+static const uint8_t *kept_end(const ab_content_window *w)
+{
+	bool is_login = ab_content_class('d', w->at[1]) && w->at[1] != '2';
+
+	if (is_login || w->at[1] == 'y')
+		return crypt_end(w->at, w->hi);
+	/* tests of what makes them have them by the dozen */
+	if (w->kind & AB_CONTENT_TESTS)
+		return NULL;
+	return w->at[1] == '2' ? hash_end(w->at, w->hi) :
+				 kdf_end(w->at, w->hi);
+}
+
 /*
  * A login's hash that is no line of shadow(5): passwd: $6$... of cloud-init,
  * rootpw --iscrypted, password of a preseed, echo 'root:$6$...' | chpasswd,
@@ -138,10 +194,11 @@ bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m)
 {
 	static const char *const words[] = { "passwd", "password", "pw",
 					     "crypted", "iscrypted", "root",
-					     "-p" };
+					     "-p", "passwordhash",
+					     "password_hash" };
 	const uint8_t *p = w->at, *word;
 
-	m->end = crypt_end(w->at, w->hi);
+	m->end = kept_end(w);
 	if (!m->end)
 		return false;
 	m->value = w->at + 3;
