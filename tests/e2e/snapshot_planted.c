@@ -399,7 +399,6 @@ static void plant_text(const char *rule, size_t i, const char *p, size_t n)
 
 static void plant_contents(void)
 {
-	content_random seed = { 88172645463325252u };
 	json_t *rows = rows_of("snapshot-content.jsonl");
 	const json_t *row, *hit;
 	size_t i, k;
@@ -410,8 +409,9 @@ static void plant_contents(void)
 	json_array_foreach(rows, i, row) {
 		json_array_foreach(json_object_get(row, "hit"), k, hit) {
 			const char *template = json_string_value(hit);
+			content_random own = content_seed(template, 0);
 			size_t n;
-			char *p = content_text(&seed, template, &n);
+			char *p = content_text(&own, template, &n);
 
 			plant_text(text_of(row, "rule"), k, p, n);
 			free(p);

@@ -27,6 +27,16 @@ uint64_t content_next(content_random *r)
 	return r->state * 2685821657736338717u;
 }
 
+/* FNV-1a, and never 0, from which nothing would come. */
+content_random content_seed(const char *template, unsigned round)
+{
+	uint64_t hash = 14695981039346656037u + round;
+
+	for (; *template; template++)
+		hash = (hash ^ (uint8_t)*template) * 1099511628211u;
+	return (content_random){ hash | 1 };
+}
+
 static void put(text *t, char c)
 {
 	if (t->n + 1 >= t->room) {

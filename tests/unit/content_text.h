@@ -22,6 +22,8 @@ typedef struct content_random {
 	uint64_t state;
 } content_random;
 uint64_t content_next(content_random *r);
+/* One for this template and round: a row more changes nothing of the others. */
+content_random content_seed(const char *template, unsigned round);
 
 /* The text of a template, owned; its length in *n. */
 char *content_text(content_random *r, const char *template, size_t *n);

@@ -99,7 +99,8 @@ START_TEST(every_hit_is_found_with_escapes_in_it)
 	json_array_foreach(rows, i, row) {
 		json_array_foreach(json_object_get(row, "hit"), k, text) {
 			const char *template = json_string_value(text);
-			char *p = content_text(&seed, template, &n);
+			content_random own = content_seed(template, 0);
+			char *p = content_text(&own, template, &n);
 
 			/* what has some of its own means another text */
 			for (size_t w = 0; w < AB_ARRAY_LEN(ways) &&
