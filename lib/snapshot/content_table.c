@@ -58,7 +58,7 @@ static const uint8_t *cell(const ab_content_column *c, const uint8_t *p,
 	int depth = 0; /* of a function's arguments */
 
 	p = c->close == ')' ? run('s', p, hi, 64) : spaces(p, hi);
-	end = p < hi && is_one_of("\"'", *p) ? quoted_end(p, hi) : NULL;
+	end = p < hi && is_one_of("\"'`", *p) ? quoted_end(p, hi) : NULL;
 	m->value = p;
 	m->end = NULL;
 	if (end) {

@@ -437,6 +437,12 @@ static const char *const samples[] = {
 	"123e4567-e89b-12d3-a456-426655440000",
 	"3fa85f64-5717-4562-b3fc-2c963f66afa6",
 	"abcdef.0123456789abcdef", "abcdef.1234567890abcdef",
+	/* the manuals of GitHub's applications, of Django REST framework and of
+	   Twitter's signatures */
+	"e72e16c7e42f292c6912e7710c838347ae178b4a",
+	"9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b",
+	"kacsoqf21fu85e7zjz7zn2u4zrhfv3wpwpaoe3z7kbw",
+	"lswwdouaivs8ltytt5jkrh4j50vupvvhtr2ypi5ke",
 	/* Hardhat's and Anvil's first account */
 	"ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
 	"0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
