@@ -108,6 +108,9 @@ bool ab_verify_tool_option(const ab_content_window *w, ab_content_match *m)
 		{ "ldapmodify", "-w" },	  { "ldapdelete", "-w" },
 		{ "ldapwhoami", "-w" },	  { "ldappasswd", "-w" },
 		{ "sqlcmd", "-P" },	  { "cqlsh", "-p" },
+		{ "bcp", "-P" },	  { "osql", "-P" },
+		{ "psexec", "-p" },	  { "zip", "-P" },
+		{ "unzip", "-P" },
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(tools); i++) {

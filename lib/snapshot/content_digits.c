@@ -92,6 +92,25 @@ bool ab_content_is_handed_out(const uint8_t *name, const uint8_t *end)
 	return false;
 }
 
+/* Of what is called a token these open nothing; others are a service's. */
+static bool is_of_service(const uint8_t *name, const uint8_t *end)
+{
+	static const char *const words[] = { "request", "page",	 "next",
+					     "csrf",	"xsrf",	 "sync",
+					     "cursor",	"start", "continu",
+					     "cancel",	"marker" };
+	size_t n = (size_t)(end - name);
+
+	if (!ab_content_has(name, n, "_token") &&
+	    !ab_content_has(name, n, "-token"))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (ab_content_has(name, n, words[i]))
+			return false;
+	}
+	return true;
+}
+
 /* The same of the anchor's name, whose value may be before it. */
 static bool name_opens(const ab_content_window *w)
 {
@@ -165,10 +184,13 @@ static bool is_wallet_key(const ab_content_window *w, const ab_content_match *m)
 static bool has_digits(const ab_content_window *w, const uint8_t *name,
 		       const ab_content_match *m)
 {
+	const uint8_t *end = run('W', w->at, w->hi, 32);
+
 	if (w->kind & AB_CONTENT_SETTINGS)
-		return is_bare(w, name) || name_opens(w);
+		return is_bare(w, name) || name_opens(w) ||
+		       is_of_service(name, end);
 	return !(w->kind & AB_CONTENT_TEST) &&
-	       (ab_content_is_handed_out(name, run('W', w->at, w->hi, 32)) ||
+	       (ab_content_is_handed_out(name, end) ||
 		is_literal(w, name, m) || is_wallet_key(w, m));
 }
 
