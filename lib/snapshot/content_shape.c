@@ -91,8 +91,6 @@ bool ab_content_class(char class, uint8_t c)
 		return ab_content_class('=', c) || c == '.';
 	case 'a':
 		return is_alnum(c) || c == '-';
-	case 'j': /* what joins the words of a name */
-		return c == '_' || c == '-' || c == '.';
 	case 'g':
 		return is_alnum(c) || c == '.';
 	case 't':
