@@ -71,10 +71,15 @@ static bool is_test(const uint8_t *name, size_t n)
 		return true;
 	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
 		size_t len = strlen(words[i]);
-		const uint8_t *p = name + stem - len;
+		const uint8_t *p;
 
-		if (stem > len && ab_content_has(p, len, words[i]) &&
-		    (*p == 'T' || !ab_content_class('A', p[-1])))
+		if (stem <= len)
+			continue;
+		p = name + stem - len;
+		/* "LATEST.c" has capitals alone */
+		if (ab_content_has(p, len, words[i]) &&
+		    ((*p == 'T' && p[1] == 'e') ||
+		     !ab_content_class('A', p[-1])))
 			return true;
 	}
 	return false;

@@ -98,7 +98,8 @@ START_TEST(a_test_is_one_by_its_own_name)
 					     "x.spec.ts", "XTests.cs",
 					     "a/x-test.js" };
 	static const char *const others[] = { "latest.go", "contest.py", "test",
-					      "a/attest_x.c", "x.test.d/a.c" };
+					      "a/attest_x.c", "x.test.d/a.c",
+					      "LATEST.py",    "a/FASTEST.c" };
 	size_t n, m;
 	char *digits = content_text(&seed, "sec^^ret_key = \"^h64^\"", &n);
 	char *made = content_text(
