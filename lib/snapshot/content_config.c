@@ -270,6 +270,16 @@ static bool is_value(const ab_content_window *w, const uint8_t *name,
 	       (where != AB_WHERE_ASSIGNED || is_setting(w, name));
 }
 
+/* A cell has an end of its own, so that any sign may be of the value. */
+static bool is_cell(const ab_content_window *data, const ab_content_match *m,
+		    value_check *check)
+{
+	if (until(m->value, m->end, VALUE_ENDS, 129) == m->end)
+		return check(data, m);
+	return until(m->value, m->end, "\"'\\`", 65) == m->end &&
+	       ab_content_is_mixed(m->value, m->end);
+}
+
 /* The name heads a column of values; what is there is data, as settings are. */
 static bool is_in_table(const ab_content_window *w, const uint8_t *name,
 			ab_content_match *m, value_check *check)
@@ -282,8 +292,7 @@ static bool is_in_table(const ab_content_window *w, const uint8_t *name,
 		return false;
 	data.kind |= AB_CONTENT_SETTINGS;
 	while (ab_content_next_cell(w, &column, &at)) {
-		if (until(at.value, at.end, VALUE_ENDS, 129) == at.end &&
-		    check(&data, &at)) {
+		if (is_cell(&data, &at, check)) {
 			*m = at;
 			return true;
 		}

@@ -64,6 +64,8 @@ START_TEST(a_column_is_known_by_the_first_line)
 		"user\tapi_k^^ey\tnote\nann\t^h40^\tx\n",
 		"\xef\xbb\xbfuser,db passw^^ord\nann,Vq7kLm2^^Zx9Rt4\n",
 		"\n\ntoken,user\nVq7kLm2^^Zx9Rt4WbYc83hF,ann\n",
+		"user,passw^^ord\nann,\"Vq7k,L^^m2Z$x9R(t4Wb\"\n",
+		"user,passw^^ord\nann,Vq7k{L^^m2Z$x9R(t4Wb\n",
 	};
 	static const char *const left[] = {
 		"of users:\nuser,token\nann,Vq7kLm2^^Zx9Rt4WbYc83hF\n",
@@ -72,6 +74,8 @@ START_TEST(a_column_is_known_by_the_first_line)
 		"f(user, token)\nann,Vq7kLm2^^Zx9Rt4WbYc83hF\n",
 		"user,request_token\nann,^h40^\n",
 		"user,token",
+		"user,passw^^ord\nann,\"At 12:30 (UTC), Bob, 3rd\"\n",
+		"user,passw^^ord\nann,${^^Vq7kLm2Zx9}\n",
 		"user,token\n\"ann",
 	};
 	char *p;
