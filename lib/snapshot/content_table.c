@@ -50,21 +50,35 @@ static bool ends_cell(const ab_content_column *c, uint8_t b)
 	       (c->close == '\n' && b == '\r');
 }
 
+/* Behind the letter that says how a string of SQL is written: N'v', E'v'. */
+static const uint8_t *before_string(const uint8_t *p, const uint8_t *hi)
+{
+	return hi - p > 1 && is_one_of("NnEe", *p) && p[1] == '\'' ? p + 1 : p;
+}
+
 /* A cell from p on: *m is what it holds; what ends it is returned. */
 static const uint8_t *cell(const ab_content_column *c, const uint8_t *p,
 			   const uint8_t *hi, ab_content_match *m)
 {
-	const uint8_t *end;
+	const uint8_t *end = NULL;
 	int depth = 0; /* of a function's arguments */
+	size_t escape;
 
-	p = c->close == ')' ? run('s', p, hi, 64) : spaces(p, hi);
-	end = p < hi && is_one_of("\"'`", *p) ? quoted_end(p, hi) : NULL;
+	p = c->close == ')' ? before_string(run('s', p, hi, 64), hi) :
+			      spaces(p, hi);
+	/* of a statement that is a string itself */
+	escape = c->close == ')' && hi - p > 2 && *p == '\\' &&
+		 is_one_of("\"'", p[1]);
+	if (escape)
+		end = memmem(p + 2, (size_t)(hi - p - 2), p, 2);
+	else if (p < hi && is_one_of("\"'`", *p))
+		end = quoted_end(p, hi);
 	m->value = p;
 	m->end = NULL;
 	if (end) {
-		m->value = p + 1;
+		m->value = p + 1 + escape;
 		m->end = end;
-		p = end + 1;
+		p = end + 1 + escape;
 	}
 	for (; p < hi && (depth || !ends_cell(c, *p)); p++)
 		depth += (c->close == ')') * ((*p == '(') - (*p == ')'));
