@@ -91,8 +91,13 @@ static bool is_in_row(const ab_content_window *w)
 
 	if (!end || p == w->lo || (w->kind & AB_CONTENT_TESTS))
 		return false;
+	/* as files of values have it */
+	if (p - w->lo > 1 && p[-1] == '"' && end < w->hi && *end == '"') {
+		p--;
+		end++;
+	}
 	if (!is_quoted)
-		return (p[-1] == '\t' || p[-1] == ',') &&
+		return ab_content_is_one_of("\t,;", p[-1]) &&
 		       (end == w->hi || *end == p[-1] ||
 			ab_content_is_one_of("\r\n", *end));
 	end = run('b', end + (end < w->hi && *end == '\''), w->hi, 8);
