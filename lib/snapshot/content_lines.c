@@ -165,7 +165,7 @@ static const uint8_t *kdf_end(const uint8_t *p, const uint8_t *hi)
 	size_t parts = *p == '$' ? 4 : 3;
 
 	p += *p == '$';
-	for (; parts; parts--, p++) {
+	for (; parts; parts--, p = dollars(p, hi)) {
 		p = run('+', run('a', p, hi, 64), hi, 64);
 		while (p < hi && ab_content_is_one_of(",=", *p))
 			p = run('a', p + 1, hi, 64);
@@ -190,10 +190,25 @@ static const uint8_t *kept_end(const ab_content_window *w)
 				 kdf_end(w->at, w->hi);
 }
 
+/* Before what says how it was made, "{bcrypt}" of Spring and "{CRYPT}" of LDAP,
+   or the first '$' of Compose's two. */
+static const uint8_t *before_scheme(const ab_content_window *w,
+				    const uint8_t *p)
+{
+	const uint8_t *q;
+
+	if (p > w->lo && *p == '$' && p[-1] == '$')
+		p--;
+	if (p == w->lo || p[-1] != '}')
+		return p;
+	q = back('a', w, p - 1, 12);
+	return q > w->lo && q[-1] == '{' ? q - 1 : p;
+}
+
 /*
  * A login's hash that is no line of shadow(5): passwd: $6$... of cloud-init,
  * rootpw --iscrypted, password of a preseed, echo 'root:$6$...' | chpasswd,
- * useradd -p.
+ * useradd -p, and what programs have: 'password' => '$2y$...'.
  */
 bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m)
 {
@@ -207,9 +222,10 @@ bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m)
 	if (!m->end)
 		return false;
 	m->value = w->at + 3;
-	while (p > w->lo && w->at - p < 16 &&
+	p = before_scheme(w, p);
+	while (p > w->lo && w->at - p < 32 &&
 	       (ab_content_class('b', p[-1]) || ab_content_class('q', p[-1]) ||
-		p[-1] == ':' || p[-1] == '='))
+		ab_content_is_one_of(":=>", p[-1])))
 		p--;
 	word = back('W', w, p, 48);
 	m->first = word;

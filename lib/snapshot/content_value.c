@@ -446,6 +446,9 @@ static const char *const samples[] = {
 	/* Hardhat's and Anvil's first account */
 	"ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
 	"0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+	/* Laravel's factories, of "password" and "secret" */
+	"$10$92ixunpkjo0roq5bymi.ye4okoea3ro9llc/.og/at2.uhewg/igi",
+	"$10$tkh8h1.pfqx37ygczwikb.kjnywgahb9cbcoqgdivflyg7b77udfm",
 	"jbswy3dpehpk3pxp", /* of one-time passwords, "Hello!" */
 	/* the manuals of IAM, Salt, Spring MVC and Docker */
 	"]35d/{pb9fo9wj", "3s0k_;xh4~8xxi", "h]6eszr}vj*m",
