@@ -92,20 +92,40 @@ bool ab_content_is_handed_out(const uint8_t *name, const uint8_t *end)
 	return false;
 }
 
+/* A word of a name: of "next_page" and "nextPage", but not of "nextcloud". */
+static bool has_word(const uint8_t *name, size_t n, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i + len <= n; i++) {
+		const uint8_t *p = name + i;
+
+		if (ab_content_has(p, len, word) &&
+		    (!i || !ab_content_class('L', p[-1]) ||
+		     (ab_content_class('z', p[-1]) &&
+		      ab_content_class('U', *p))) &&
+		    (i + len == n || !ab_content_class('z', p[len])))
+			return true;
+	}
+	return false;
+}
+
 /* Of what is called a token these open nothing; others are a service's. */
 static bool is_of_service(const uint8_t *name, const uint8_t *end)
 {
-	static const char *const words[] = { "request", "page",	 "next",
-					     "csrf",	"xsrf",	 "sync",
-					     "cursor",	"start", "continu",
-					     "cancel",	"marker" };
+	static const char *const words[] = {
+		"request",	"page",	    "next",	    "csrf",
+		"xsrf",		"sync",	    "synchronizer", "cursor",
+		"start",	"continue", "continuation", "cancel",
+		"cancellation", "marker",
+	};
 	size_t n = (size_t)(end - name);
 
 	if (!ab_content_has(name, n, "_token") &&
 	    !ab_content_has(name, n, "-token"))
 		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
-		if (ab_content_has(name, n, words[i]))
+		if (has_word(name, n, words[i]))
 			return false;
 	}
 	return true;
