@@ -608,13 +608,15 @@ static bool is_set_by_command(const ab_content_window *w, const uint8_t *name)
 }
 
 /* The same of a file of settings whose lines are of words, as servers have
-   them: password V, proxy_set_header X-Api-Key V. */
+   them: password V, proxy_set_header X-Api-Key V, set $token V. */
 static bool is_directive(const ab_content_window *w, const uint8_t *name)
 {
 	const uint8_t *p = name;
 
 	if (!(w->kind & AB_CONTENT_SETTINGS) || (w->kind & AB_CONTENT_TESTS))
 		return false;
+	if (p > w->lo && p[-1] == '$')
+		p--;
 	while (p > w->lo && name - p < 64 &&
 	       (ab_content_class('W', p[-1]) || ab_content_class('b', p[-1])))
 		p--;
