@@ -163,8 +163,8 @@ static bool find_in_file(const ab_content_window *w, const uint8_t *name,
 		return false;
 	if (is_header(w, end, c->separator, &end))
 		c->p = c->separator == '|' ? below_rule(end, w->hi) : end;
-	if (c->p)
-		return is_numbered(w, name, c);
+	if (c->p && is_numbered(w, name, c))
+		return true;
 	if (c->separator == '|') /* of no name up to there */
 		w->marks[AB_MARK_RULED] = end;
 	return false;
