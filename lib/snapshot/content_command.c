@@ -116,8 +116,11 @@ bool ab_verify_tool_option(const ab_content_window *w, ab_content_match *m)
 	for (size_t i = 0; i < AB_ARRAY_LEN(tools); i++) {
 		const uint8_t *end = w->at + strlen(tools[i].command);
 
-		if (ab_content_at(w, w->at, tools[i].command, false) &&
-		    end < w->hi && ab_content_class('b', *end))
+		if (!ab_content_at(w, w->at, tools[i].command, true))
+			continue;
+		if (ab_content_at(w, end, ".exe", true))
+			end += strlen(".exe");
+		if (end < w->hi && ab_content_class('b', *end))
 			return ab_content_begins(w, w->at) &&
 			       short_option(w, end, tools[i].option, false, m);
 	}

@@ -666,7 +666,7 @@ const ab_content_row ab_content_rows[] = {
 	V("cli-password", 'M', "cqlsh%b", tool_option, 0, 0),
 	V("cli-password", 'M', "bcp%b", tool_option, 0, DIGIT),
 	V("cli-password", 'M', "osql%b", tool_option, 0, DIGIT),
-	V("cli-password", 'M', "psexec%b", tool_option, 0, DIGIT),
+	V("cli-password", 'M', "psexec", tool_option, 0, FOLD | DIGIT),
 	V("cli-password", 'M', "zip%b", tool_option, 0, DIGIT),
 	V("cli-password", 'M', "unzip%b", tool_option, 0, DIGIT),
 	V("cli-password", 'M', "-pw%b", made_word, 29, DIGIT),
