@@ -182,6 +182,19 @@ static bool judge_told(struct ab_check *c, const struct ab_use *use,
 	return true;
 }
 
+/* Each is one word, in quotes or not: 'rm -rf x' is none. */
+static bool are_words(const struct ab_stream *s)
+{
+	const struct ab_word *name;
+
+	for (uint32_t i = 0; (name = ab_shell_found(s, i)); i++) {
+		for (uint32_t k = 0; k < name->len; k++)
+			if (memchr(" \t\n*?[", name->text[k], 6))
+				return false;
+	}
+	return true;
+}
+
 /* $(command -v x || command -v y): each of them. */
 static bool judge_looked_for(struct ab_check *c, const struct ab_use *use)
 {
@@ -190,7 +203,7 @@ static bool judge_looked_for(struct ab_check *c, const struct ab_use *use)
 	struct ab_word *all;
 
 	if (w->hole_count != 1 || w->len || w->holes->is_cut || !s ||
-	    !ab_shell_found(s, 0) || has_ifs(c))
+	    !ab_shell_found(s, 0) || !are_words(s) || has_ifs(c))
 		return false;
 	all = ab_check_alloc(c, use->count * sizeof(*all));
 	if (!all)
