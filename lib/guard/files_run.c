@@ -215,11 +215,19 @@ static void run_content(struct ab_check *c, const struct ab_use *use,
 			const struct ab_word *path,
 			const struct ab_word *content)
 {
+	const struct ab_role *own, *role;
+
 	ab_check_flow(c, use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
 	if (ab_file_is_pipe(content))
 		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
-	run_as(c, use, reading_role(c, use->program, path), path, content);
+	own = program_role(c, use->program);
+	role = reading_role(c, use->program, path);
+	run_as(c, use, role, path, content);
+	/* sh package.json: whatever its name, it is a program of that */
+	if (AB_UNLIKELY(own && own != role) &&
+	    (own->kind == AB_ROLE_STDIN_SHELL || words_from(use, path)))
+		run_as(c, use, own, path, content);
 }
 
 /* As `sh <&$n` is: what was opened as that, or may have been. */
