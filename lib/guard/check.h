@@ -41,7 +41,8 @@ struct ab_chain {
 	bool is_image; /* they act in the image of a container */
 	bool is_part; /* of a file that is not seen: only denials count */
 	bool is_later; /* they run between any two commands */
-	const char *source; /* of tmux: they were made of that text */
+	const char *source; /* of tmux: they were made of that, name and text */
+	uint32_t source_len;
 };
 
 /* The words of one command against its program. */
@@ -167,6 +168,7 @@ struct ab_check {
 	uint8_t left_out; /* words of the command at hand that may be none */
 	bool is_reading_named; /* files that a tool finds by their names */
 	const char *source; /* the text of commands that is taken apart */
+	uint32_t source_len;
 	const char *found; /* the word that stands for what find found */
 	bool is_found_wide; /* which is all below / or a home */
 	bool is_again;	 /* the same command in another directory */

@@ -32,6 +32,7 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 	}
 	*chain = (struct ab_chain){ .up = c->chain, .name = name,
 				    .source = c->source,
+				    .source_len = c->source_len,
 				    .len = len };
 	chain->is_image = c->is_image || (c->chain && c->chain->is_image);
 	chain->is_part = ab_check_is_part(c);

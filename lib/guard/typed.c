@@ -214,18 +214,50 @@ static void named_text(struct ab_check *c, const struct ab_word *name,
 	ab_check_script(c, &text, true, NULL, 0, NULL);
 }
 
+#define MAX_SOURCE 16384 /* bytes of a text that is known when met again */
+
+/* bind r source-file ~/.tmux.conf, in that very file. */
+static bool is_within(const struct ab_check *c, const struct ab_word *name,
+		      const struct ab_word *w)
+{
+	for (const struct ab_chain *k = c->chain; k; k = k->up) {
+		if (k->source && k->source_len == name->len + 1 + w->len &&
+		    !memcmp(k->source, name->text, name->len) &&
+		    !memcmp(k->source + name->len + 1, w->text, w->len))
+			return true;
+	}
+	return false;
+}
+
+/* A copy, since the words do not stay, and others come to lie there. */
+static void keep_source(struct ab_check *c, const struct ab_word *name,
+			const struct ab_word *w)
+{
+	uint32_t len = name->len + 1 + w->len;
+	char *text = ab_arena_high(c->high, len);
+
+	if (!text) {
+		c->is_broken = true;
+		return;
+	}
+	memcpy(text, name->text, name->len);
+	text[name->len] = '\0';
+	memcpy(text + name->len + 1, w->text, w->len);
+	c->source = text;
+	c->source_len = len;
+}
+
 void ab_command_text(struct ab_check *c, const struct ab_use *use,
 		     const struct ab_word *w)
 {
 	struct ab_word all[2] = { use->words[0], *w }, text;
 
-
-	/* bind r source-file ~/.tmux.conf, in that very file */
-	for (const struct ab_chain *k = c->chain; k; k = k->up) {
-		if (k->source == w->text)
+	if (!w->hole_count && !all->hole_count && w->len < MAX_SOURCE &&
+	    all->len < MAX_SOURCE) {
+		if (is_within(c, all, w))
 			return;
+		keep_source(c, all, w);
 	}
-	c->source = w->text;
 	if (!w->hole_count && !all->hole_count)
 		named_text(c, all, w);
 	else if (ab_shell_join(c->run, all, 2, &text))
