@@ -656,13 +656,38 @@ static bool is_proc_number(const struct ab_check *c, const struct ab_word *w)
 	return false;
 }
 
+/* OPTS, DOCKER_ARGS, CFLAGS, extra_args_2; not CARGO_CMD, nor TARGET. */
+static bool is_part_of_name(const char *name, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (const char *s = strstr(name, part); s; s = strstr(s + 1, part)) {
+		const char *end = s + n;
+
+		if (!strncasecmp(end, "ion", 3))
+			end += 3;
+		else if (!strncasecmp(end, "ument", 5))
+			end += 5;
+		end += *end == 's' || *end == 'S';
+		if (!*end || *end == '_' || (*end >= '0' && *end <= '9'))
+			return true;
+	}
+	return false;
+}
+
 /* $OPTS, "$@": what others give, most often options and all that follows. */
 static bool is_handed_on(const struct ab_hole *h)
 {
-	return h->name && (!strcmp(h->name, "@") || !strcmp(h->name, "*") ||
-			   strstr(h->name, "OPT") || strstr(h->name, "ARG") ||
-			   strstr(h->name, "FLAG") || strstr(h->name, "opt") ||
-			   strstr(h->name, "arg") || strstr(h->name, "flag"));
+	static const char *const parts[] = { "OPT", "ARG", "FLAG",
+					     "opt", "arg", "flag" };
+
+	if (!h->name)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
+		if (is_part_of_name(h->name, parts[i]))
+			return true;
+	}
+	return !strcmp(h->name, "@") || !strcmp(h->name, "*");
 }
 
 /* The next word names what the program does. */
