@@ -120,6 +120,17 @@ static bool beside(struct ab_check *c, const struct ab_word *path,
 	return true;
 }
 
+/* One more of few files; what is beyond them is not known. */
+static bool take(struct ab_check *c, uint32_t *left, const struct ab_word *w)
+{
+	if (AB_UNLIKELY(!*left)) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, w);
+		return false;
+	}
+	--*left;
+	return true;
+}
+
 /* --- backups -------------------------------------------------------------- */
 
 /* What goes behind the name, or where a star in it is. */
@@ -222,32 +233,58 @@ static bool is_operand(const struct ab_word *w)
 	return w->len && *w->text != '-';
 }
 
-/* -t DIR, or the last word. */
-static const struct ab_word *target_dir(const struct ab_use *use)
+/* Where the value of -t begins: -t DIR, -at DIR, -tDIR and
+   --target-directory=DIR; 0: it is not that option. */
+static uint32_t target_at(const struct ab_word *w)
 {
-	for (uint32_t i = 1; i + 1 < use->count; i++) {
-		if (ab_word_equals(&use->words[i], "-t"))
-			return &use->words[i + 1];
+	if (w->len < 2 || *w->text != '-')
+		return 0;
+	if (w->text[1] == '-')
+		return w->len > 2 && w->text[2] == 't' ?
+			       (uint32_t)ab_seek(w->text, w->len, '=') + 1 : 0;
+	for (uint32_t i = 1; i < w->len; i++) {
+		if (w->text[i] == 't')
+			return i + 1;
+		if (memchr("Smog", w->text[i], 4))
+			return 0;
 	}
-	return &use->words[use->count - 1];
+	return 0;
+}
+
+/* That of the last such option, or the last word: -t of rsync is about time. */
+static void target_dir(struct ab_check *c, const struct ab_use *use,
+		       struct ab_word *out)
+{
+	bool is_rsync = use->words->text[use->words->len - 1] == 'c';
+
+	*out = use->words[use->count - 1];
+	for (uint32_t i = 1; i < use->count && !is_rsync; i++) {
+		const struct ab_word *w = &use->words[i];
+		uint32_t at = target_at(w);
+
+		if (at >= w->len && i + 1 < use->count)
+			*out = use->words[i + 1];
+		else if (at && at < w->len)
+			ab_word_slice(c, w, at, w->len, out);
+	}
 }
 
 /* Each operand may be the target, or a directory with it in. */
 static void keep_targets(struct ab_check *c, const struct ab_use *use,
 			 const struct backup *b)
 {
-	const struct ab_word *dir = target_dir(use);
-	struct ab_word slash = { .text = "/", .len = 1 }, in, name;
+	struct ab_word slash = { .text = "/", .len = 1 }, dir, in, name;
 
-	keep_one(c, b, dir);
+	target_dir(c, use, &dir);
+	keep_one(c, b, &dir);
 	for (uint32_t i = 1; i < use->count && i < MAX_TAKEN; i++) {
 		const struct ab_word *w = &use->words[i];
 		uint32_t base = ab_name_base(w);
 
-		if (w == dir || !is_operand(w))
+		if (w->text == dir.text || !is_operand(w))
 			continue;
 		if (ab_word_slice(c, w, base, w->len, &name) &&
-		    ab_file_join(c, dir, &slash, &in) &&
+		    ab_file_join(c, &dir, &slash, &in) &&
 		    ab_file_join(c, &in, &name, &in))
 			keep_one(c, b, &in);
 	}
@@ -266,10 +303,8 @@ static void keep_edited(struct ab_check *c, struct backup *b,
 	}
 	if (!ab_file_pattern(c, w, &all))
 		return;
-	while (b->left && ab_file_taken(c, &all, &i, &name)) {
-		b->left--;
+	while (ab_file_taken(c, &all, &i, &name) && take(c, &b->left, w))
 		keep_one(c, b, &name);
-	}
 }
 
 /* --- other names ---------------------------------------------------------- */
@@ -342,10 +377,9 @@ static void rename_files(struct ab_check *c, const struct ab_use *use)
 		if (!ab_file_is_pattern(&words[i]))
 			rename_one(c, &words[i], &from, &to);
 		else if (ab_file_pattern(c, &words[i], &all))
-			while (left && ab_file_taken(c, &all, &k, &name)) {
-				left--;
+			while (ab_file_taken(c, &all, &k, &name) &&
+			       take(c, &left, &words[i]))
 				rename_one(c, &name, &from, &to);
-			}
 	}
 }
 
@@ -408,13 +442,14 @@ static void copy_below(struct ab_check *c, const struct ab_word *from,
 	if (!path || len < 2 || !ab_word_slice(c, from, 0, n, &name) ||
 	    !ab_word_slice(c, &name, ab_name_base(&name), n, &name))
 		return;
-	for (uint32_t i = 0; i < count && *left; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		file.text = c->written[i] + sizeof(AB_FILE_PREFIX) - 1;
 		file.len = (uint32_t)strlen(file.text);
 		if (file.len <= len + 1 || file.text[len] != '/' ||
 		    memcmp(file.text, path, len) != 0)
 			continue;
-		--*left;
+		if (!take(c, left, from))
+			return;
 		const char *rest = file.text + len + 1;
 		uint32_t rest_len = file.len - len - 1;
 
@@ -448,14 +483,17 @@ static bool takes_dirs(const struct ab_use *use)
 
 static void copy_dirs(struct ab_check *c, const struct ab_use *use)
 {
-	const struct ab_word *to = target_dir(use);
 	uint32_t left = takes_dirs(use) ? MAX_TAKEN : 0;
+	struct ab_word to;
 
-	for (uint32_t i = 1; i < use->count && left; i++) {
+	if (!left)
+		return;
+	target_dir(c, use, &to);
+	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
 
-		if (w != to && is_operand(w))
-			copy_below(c, w, to, &left);
+		if (w->text != to.text && is_operand(w))
+			copy_below(c, w, &to, &left);
 	}
 }
 
@@ -516,8 +554,8 @@ void ab_file_before(struct ab_check *c, const struct ab_use *use)
 static uint32_t put_taken(struct ab_check *c, const struct ab_use *use,
 			  struct ab_word *all)
 {
-	uint32_t n = 0, taken = 0;
-	struct ab_word path;
+	uint32_t n = 0, left = MAX_TAKEN;
+	struct ab_word path, name;
 
 	for (uint32_t i = 0; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
@@ -527,13 +565,11 @@ static uint32_t put_taken(struct ab_check *c, const struct ab_use *use,
 			all[n++] = *w;
 			continue;
 		}
-		while (ab_file_pattern(c, w, &path) && taken < MAX_TAKEN &&
-		       ab_file_taken(c, &path, &k, &all[n])) {
-			n++;
-			taken++;
-		}
+		while (ab_file_pattern(c, w, &path) &&
+		       ab_file_taken(c, &path, &k, &name) && take(c, &left, w))
+			all[n++] = name;
 	}
-	return taken ? n : 0;
+	return left < MAX_TAKEN ? n : 0;
 }
 
 void ab_file_after(struct ab_check *c, const struct ab_use *use)
