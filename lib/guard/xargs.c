@@ -657,10 +657,16 @@ static void run_filled(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *words, const struct ab_word *all,
 		       uint32_t count)
 {
-	for (uint32_t i = 0; i < count && !c->found; i++) {
+	bool is_all = false;
+
+	for (uint32_t i = 0; i < count && !is_all; i++) {
 		const struct ab_word *w = &words[i];
 
-		if (w->len > 1 && !memcmp(w->text + w->len - 2, "{}", 2))
+		if (w->len < 2 || memcmp(w->text + w->len - 2, "{}", 2) != 0)
+			continue;
+		/* env A={} bash {} */
+		is_all = w->len == 2;
+		if (is_all || !c->found)
 			c->found = all[i].text;
 	}
 	c->is_found_wide = c->found && is_wide(c, use);
