@@ -15,6 +15,7 @@
 #include "guard/command.h"
 
 #define MAX_MOUNTS 8
+#define MAX_PATH 4096 /* no longer one is mounted */
 #define MAX_PUT 65536 /* bytes of names that are put into one command */
 
 /* What it is called here, and there; how much may be put in. */
@@ -88,7 +89,8 @@ static uint32_t read_mounts(struct ab_check *c, const struct ab_use *use,
 		       all[n].to.text[all[n].to.len - 1] == '/')
 			all[n].to.len--;
 		n += is_known(&all[n].from) && is_known(&all[n].to) &&
-		     all[n].to.len > 1 && *all[n].to.text == '/';
+		     all[n].to.len > 1 && all[n].to.len < MAX_PATH &&
+		     *all[n].to.text == '/';
 	}
 	return n;
 }
@@ -105,8 +107,8 @@ static bool is_at(const struct ab_word *w, uint32_t at, const struct mount *m)
 	uint32_t end = at + m->to.len;
 
 	return end <= w->len && w->text[at] == '/' &&
-	       !memcmp(w->text + at, m->to.text, m->to.len) &&
 	       !(at && is_name(w->text[at - 1])) &&
+	       !memcmp(w->text + at, m->to.text, m->to.len) &&
 	       (end == w->len || w->text[end] == '/' ||
 		!is_name(w->text[end]));
 }
