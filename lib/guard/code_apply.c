@@ -332,10 +332,11 @@ static void put_names(struct ab_code *k, struct ab_args *a)
 /* writeFile(x, "text"): the text is no name. */
 static void drop_text(struct ab_code *k, struct ab_args *a)
 {
-	/* python and R say by names what is what; perl's chown has its files
-	   behind numbers */
+	/* python and R say by names what is what, and perl makes directories
+	   by more names than one */
 	if (!a->is_second || k->lang == AB_PY || !strcmp(k->name, "r") ||
-	    (k->lang == AB_PERL && ab_code_is_text(k, &a->name, "chown")))
+	    (k->lang == AB_PERL && (ab_code_is_text(k, &a->name, "make_path") ||
+				    ab_code_is_text(k, &a->name, "mkpath"))))
 		return;
 	a->count = 0;
 	a->each = NULL;
@@ -344,6 +345,12 @@ static void drop_text(struct ab_code *k, struct ab_args *a)
 /* What is said of more names than one, or of a name and what goes there. */
 static void see_places(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
+	const char next = ab_code_next_byte(k->text, a->name.at + a->name.len);
+
+	/* submit(shutil.copy, "a", "b"): who calls it with which of them is
+	   not said by their places */
+	if (next && memchr(",)]", next, 3))
+		return;
 	switch (kind) {
 	case AB_CALL_WRITE:
 		drop_text(k, a);
