@@ -237,6 +237,8 @@ static void named(struct reader *r, const struct ab_named *n, char next)
 	if (r->is_lost)
 		return;
 	if (skip) {
+		if (skip == 3 && n->is_map)
+			ab_op_default(r->k, r->x, &m);
 		skip_bracket(r);
 		r->is_made = true;
 		r->is_lost |= is_index && !n->is_map &&

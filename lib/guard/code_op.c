@@ -532,8 +532,6 @@ static const struct call methods[] = {
 	{ "toUpperCase", AB_JS, AB_OP_UPPER },
 	{ "upcase", AB_RUBY, AB_OP_UPPER },
 	{ "zfill", AB_PY, AB_OP_SAME },
-	{ "ljust", AB_PY | AB_RUBY, AB_OP_SAME },
-	{ "rjust", AB_PY | AB_RUBY, AB_OP_SAME },
 	{ "encode", AB_PY, AB_OP_SAME },
 	{ "decode", AB_PY, AB_OP_SAME },
 	{ "trim", AB_JS, AB_OP_SAME },
@@ -582,6 +580,27 @@ bool ab_op_takes_one(const struct ab_code *k, const struct ab_named *n,
 	       (find(k, methods, AB_ARRAY_LEN(methods), &t, &nobody) ==
 			AB_OP_ELEMENT ||
 		(n->is_map && ab_code_is_text(k, &t, "get")));
+}
+
+void ab_op_default(struct ab_code *k, struct ab_lexer x, struct ab_made *m)
+{
+	bool is_cut = false, is_all;
+	struct ab_token t, close;
+	struct ab_made other;
+	struct ab_lexer at;
+	struct ab_word w;
+
+	if (!ab_code_next_argument(k, &x, false, &is_cut) && !is_cut)
+		return;
+	at = x;
+	is_all = !is_cut && ab_lexer_next(&x, &t) &&
+		 ab_lexer_next(&x, &close) && ab_code_is_sign(k, &close, ')');
+	if (is_all && ab_code_is_nothing(k, at))
+		return;
+	ab_made_hole(k, &other);
+	if (is_all && t.kind == AB_TOKEN_STRING && ab_code_word(k, &t, &w))
+		ab_made_word(k, &other, &w);
+	ab_made_either(k, m, &other);
 }
 
 enum ab_op ab_op_of_method(const struct ab_code *k, const struct ab_token *t,

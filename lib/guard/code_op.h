@@ -109,6 +109,9 @@ bool ab_code_values_of(struct ab_code *k, const struct ab_named *n,
 /* l.pop(, d.get(: one of what it has is taken; x is behind the name. */
 bool ab_op_takes_one(const struct ab_code *k, const struct ab_named *n,
 		     struct ab_lexer x);
+/* d.get(x, "a"): what that is where the map has no such key; x is behind the
+   bracket. */
+void ab_op_default(struct ab_code *k, struct ab_lexer x, struct ab_made *m);
 /* Any of the values of a list or a map, however many it was; false: it is none.
  */
 bool ab_code_element_of(struct ab_code *k, const struct ab_named *n,
