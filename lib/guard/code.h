@@ -64,6 +64,10 @@ struct ab_made;
 struct functions; /* code_params.c */
 struct ab_remote; /* code_remote.c */
 
+/* ab_token.quote of a name that stands for what the function returns that has
+   it, x(): a variable, or a method, may have the same. */
+#define AB_CODE_RESULT '\1'
+
 /* x = "a", x = ["a", "b"], for x in ["a", "b"], system as x. */
 struct ab_named {
 	struct ab_token name;
@@ -71,7 +75,7 @@ struct ab_named {
 	bool is_list; /* all of them together; otherwise one of them */
 	bool is_any;  /* a list, and one of them too */
 	bool is_path; /* x = Path("a") */
-	bool is_result; /* def x(): return "a": of x() */
+	bool is_noted; /* is_unknown, of what a function returns */
 	bool is_unknown; /* it is also given what is not known */
 	bool is_nested;	 /* a list of those lists that `begins` tells */
 	bool is_map;	 /* what a table has, without its keys */
@@ -173,6 +177,9 @@ struct ab_code {
 	uint32_t program_count;
 	bool waits; /* what was read last is such */
 	struct ab_token function; /* in whose body the lexer is, or was last */
+	uint32_t function_at; /* how far in that begins */
+	uint32_t braces;      /* that are open, of javascript */
+	bool is_decorated;    /* what comes next is */
 	uint32_t tuple_at; /* the last name that was given a part of one */
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
@@ -567,6 +574,9 @@ void ab_code_check_flow(struct ab_code *k);
 /* A word of the program: what a function returns may begin there. */
 void ab_code_read_result(struct ab_code *k, const struct ab_token *before,
 			 const struct ab_token *t);
+/* What the function of that name returns; NULL: that is not known. */
+const struct ab_named *ab_code_result(const struct ab_code *k,
+				      const struct ab_token *t);
 
 /* --- code_removed.c --- */
 /* What the call removes is none that is followed; x: at its arguments. */

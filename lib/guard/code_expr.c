@@ -308,7 +308,7 @@ static void read_word(struct reader *r, const struct ab_token *first)
 	struct ab_code *k = r->k;
 	struct ab_token t = *first, owner = { 0 };
 	const struct ab_token bare = ab_code_bare_name(k, first);
-	const struct ab_named *n = ab_code_named(k, first);
+	const struct ab_named *n = ab_code_named(k, first), *of;
 	enum ab_said said;
 	enum ab_op op;
 	struct ab_made m;
@@ -317,9 +317,10 @@ static void read_word(struct reader *r, const struct ab_token *first)
 	if (!n && bare.len != t.len)
 		n = ab_code_named(k, &bare);
 	next = ab_code_next_byte(k->text, r->x.pos);
-	if (n && !n->call && n->count && n->is_result == (next == '(') &&
-	    (next != '[' || n->is_map || n->is_list)) {
-		named(r, n, next);
+	of = next == '(' ? ab_code_result(k, first) : n;
+	if (of && !of->call && of->count &&
+	    (next != '[' || of->is_map || of->is_list)) {
+		named(r, of, next);
 		return;
 	}
 	if (ab_code_is_linked(k, first) && !n) {

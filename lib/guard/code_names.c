@@ -30,6 +30,8 @@ const struct ab_named *ab_code_named(const struct ab_code *k,
 		const struct ab_named *n = &k->names[i];
 
 		if (n->name.len == t->len && t->len &&
+		    (n->name.quote == AB_CODE_RESULT) ==
+			    (t->quote == AB_CODE_RESULT) &&
 		    !memcmp(s + n->name.at, s + t->at, t->len))
 			return n;
 	}
@@ -55,7 +57,7 @@ const struct ab_named *ab_code_value(const struct ab_code *k,
 	struct ab_lexer x = k->x;
 	struct ab_token next;
 
-	if (!n || n->call || n->is_map || n->is_result || !n->count)
+	if (!n || n->call || n->is_map || !n->count)
 		return NULL;
 	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_SIGN &&
 	    memchr("(.[=", k->text->text[next.at], 4) &&
@@ -124,6 +126,13 @@ static bool is_same(const struct ab_code *k, const struct ab_token *a,
 
 void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
 {
+	if (t->quote == AB_CODE_RESULT) {
+		struct ab_named *n = ab_code_add_named(k, t);
+
+		if (n)
+			n->is_noted = true;
+		return;
+	}
 	if (AB_UNLIKELY(k->tool_count))
 		ab_code_drop_tool(k, t);
 	if (t->kind != AB_TOKEN_WORD || k->is_unknown)
@@ -156,7 +165,7 @@ void ab_code_settle_names(struct ab_code *k)
 	for (uint32_t i = 0; i < k->name_count; i++) {
 		struct ab_named *n = &k->names[i];
 
-		n->is_unknown = k->is_unknown;
+		n->is_unknown = k->is_unknown || n->is_noted;
 		for (uint32_t u = 0; u < k->unknown_count; u++)
 			n->is_unknown |= is_same(k, &k->unknown[u], &n->name);
 	}
@@ -349,7 +358,10 @@ static void read_wrapped(struct ab_code *k, const struct ab_token *name)
 static void copy_values(struct ab_code *k, const struct ab_token *name,
 			const struct ab_token *list)
 {
-	const struct ab_named *from = ab_code_named(k, list);
+	const struct ab_named *from =
+		ab_code_next_byte(k->text, list->at + list->len) == '('
+			? ab_code_result(k, list)
+			: ab_code_named(k, list);
 	struct ab_named *n;
 
 	if (!from || from->call || !(from->is_list || from->is_map))
@@ -363,7 +375,7 @@ static void copy_values(struct ab_code *k, const struct ab_token *name,
 	n->is_cut |= from->is_cut;
 	if (n->source.len && !is_same(k, &n->source, list))
 		ab_code_note_unknown(k, name);
-	n->source = *list;
+	n->source = from->name;
 	n->source_edits = from->edits;
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct ab_word w = from->words[i];
@@ -856,6 +868,10 @@ void ab_code_find_names(struct ab_code *k)
 				read_wrapped(k, &trail.set);
 		}
 		note_list(k, &trail, &at, &t);
+		if (ab_code_is_sign(k, &t, '{'))
+			k->braces++;
+		else if (ab_code_is_sign(k, &t, '}'))
+			k->braces -= k->braces > 0;
 		if (ab_code_is_sign(k, &t, '='))
 			trail.set = trail.last[0];
 		else if (ab_code_is_sign(k, &t, ';'))

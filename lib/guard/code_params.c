@@ -446,8 +446,7 @@ static void copy_link(struct ab_code *k, const struct link *link)
 	const struct ab_named *from = ab_code_named(k, &link->from);
 	struct ab_named *n;
 
-	if (!from || from->call || from->is_map || from->is_result ||
-	    !from->count) {
+	if (!from || from->call || from->is_map || !from->count) {
 		ab_code_cut_name(k, &link->to);
 		return;
 	}

@@ -111,7 +111,12 @@ static bool is_open(const struct ab_code *k, struct ab_lexer x)
 
 	(void)ab_code_next_argument(k, &end, false, &is_cut);
 	while (ab_lexer_next(&x, &t) && x.pos <= end.pos) {
-		if (t.kind == AB_TOKEN_WORD && ab_code_is_linked(k, &t))
+		const struct ab_named *f = t.kind == AB_TOKEN_WORD
+						   ? ab_code_result(k, &t)
+						   : NULL;
+
+		if ((f && f->is_noted) ||
+		    (t.kind == AB_TOKEN_WORD && ab_code_is_linked(k, &t)))
 			return true;
 		if (t.kind == AB_TOKEN_WORD && ab_code_named(k, &t) &&
 		    ab_code_is_noted(k, &t))
@@ -131,7 +136,9 @@ static bool is_dark(const struct ab_code *k, struct ab_lexer x)
 	(void)ab_code_next_argument(k, &end, false, &is_cut);
 	while (ab_lexer_next(&x, &t) && x.pos <= end.pos) {
 		n = t.kind == AB_TOKEN_WORD ? ab_code_named(k, &t) : NULL;
-		if (t.kind == AB_TOKEN_STRING || (n && (n->count || n->call)))
+		if (t.kind == AB_TOKEN_STRING ||
+		    (n && (n->count || n->call)) ||
+		    (t.kind == AB_TOKEN_WORD && ab_code_result(k, &t)))
 			return false;
 	}
 	return !is_cut;

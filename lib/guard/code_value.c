@@ -317,6 +317,7 @@ static bool take_own(struct value *v, struct ab_lexer x,
 	uint32_t from;
 
 	if (!n || n->is_list || v->i || v->kind != AB_VALUE_SET ||
+	    v->name->quote == AB_CODE_RESULT ||
 	    t->len != v->name->len ||
 	    memcmp(k->text->text + t->at, k->text->text + v->name->at,
 		   t->len) != 0 ||
