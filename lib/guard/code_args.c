@@ -781,6 +781,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	struct ab_token t, last = { 0 }, behind = { 0 };
 	int depth = ab_code_read_block(k, a), environment = -1;
 	bool first = !a->has_block, is_later = false, is_call = false;
+	bool has_comma = false; /* behind the first argument */
 
 	a->count = a->remote_at = a->listed = a->two = 0;
 	a->first = UINT32_MAX;
@@ -821,8 +822,9 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 						t.quote == 'w');
 		if (depth == is_call && ab_code_is_sign(k, &t, ',')) {
 			a->is_second |= !a->listed && !a->count;
-			if (a->listed && !a->two)
+			if (has_comma && !a->two)
 				a->two = a->count + 1;
+			has_comma = true;
 			end_first(a);
 		}
 		if (!first && !depth && ab_code_ends_words(k, &t)) {
