@@ -55,6 +55,7 @@ enum {
 
 #define AB_CODE_STRINGS 64 /* of one call */
 #define AB_CODE_NAMES 64  /* of a program, that are known */
+#define AB_CODE_RESULTS 32 /* ... of what its functions return */
 #define AB_CODE_VALUES 32 /* of a name */
 
 #define AB_CODE_OWN 16	  /* functions of a program, that are known */
@@ -150,7 +151,7 @@ struct ab_code {
 	struct ab_token behind; /* and the one before that */
 	struct ab_pipes pipes;
 	struct ab_named *names;
-	uint32_t name_count;
+	uint32_t name_count, result_count;
 	uint32_t value_room; /* of all names */
 	bool has_functions;  /* it defines some that may run before */
 	bool changes_each;   /* perl: a loop may change what it goes through */

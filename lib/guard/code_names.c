@@ -97,16 +97,21 @@ struct ab_token ab_code_bare_name(const struct ab_code *k,
 struct ab_named *ab_code_add_named(struct ab_code *k, const struct ab_token *t)
 {
 	const struct ab_named *n = ab_code_named(k, t);
+	const bool is_result = t->quote == AB_CODE_RESULT;
 
 	if (n)
 		return &k->names[n - k->names];
-	if (k->name_count == AB_CODE_NAMES)
+	/* what functions return takes no room from the others */
+	if (is_result ? k->result_count == AB_CODE_RESULTS
+		      : k->name_count - k->result_count == AB_CODE_NAMES)
 		return NULL;
 	if (!k->names)
-		k->names = ab_check_alloc(k->c, AB_CODE_NAMES *
-							sizeof(*k->names));
+		k->names = ab_check_alloc(
+			k->c, (AB_CODE_NAMES + AB_CODE_RESULTS) *
+				      sizeof(*k->names));
 	if (!k->names)
 		return NULL;
+	k->result_count += is_result;
 	k->names[k->name_count] = (struct ab_named){
 		.name = *t,
 		.is_used = stands_before(k, t),
