@@ -329,12 +329,30 @@ static void put_names(struct ab_code *k, struct ab_args *a)
 	a->pair_at++;
 }
 
+/* f(...x, "a"), f(data: x, file: "a"): which of them is the first one is not
+   said by their places. */
+static bool is_out_of_order(const struct ab_code *k, const struct ab_args *a)
+{
+	const char *s = k->text->text;
+	const uint32_t len = k->text->len;
+	uint32_t at = a->name.at + a->name.len;
+
+	while (at < len && memchr(" \t\n(", s[at], 4))
+		at++;
+	if (at < len && memchr(".*", s[at], 2))
+		return true;
+	while (at < len && ab_code_is_letter(s[at]))
+		at++;
+	return len - at > 1 && s[at] == ':' && s[at + 1] != ':';
+}
+
 /* writeFile(x, "text"): the text is no name. */
 static void drop_text(struct ab_code *k, struct ab_args *a)
 {
 	/* python and R say by names what is what, and perl makes directories
 	   by more names than one */
 	if (!a->is_second || k->lang == AB_PY || !strcmp(k->name, "r") ||
+	    is_out_of_order(k, a) ||
 	    (k->lang == AB_PERL && (ab_code_is_text(k, &a->name, "make_path") ||
 				    ab_code_is_text(k, &a->name, "mkpath"))))
 		return;
