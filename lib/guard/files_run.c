@@ -675,9 +675,12 @@ static void judge_statements(struct ab_check *c, const struct ab_use *use,
    those that something listed. */
 static bool is_any_name(const struct ab_word *path)
 {
-	const struct ab_hole *h = path->holes + path->hole_count - 1;
+	const struct ab_hole *h;
 
-	return path->hole_count && h->at == path->len &&
+	if (!path->hole_count)
+		return false;
+	h = &path->holes[path->hole_count - 1];
+	return h->at == path->len &&
 	       !(h->origin && h->origin->note) &&
 	       (!path->len || path->text[path->len - 1] == '/') &&
 	       (h->kind == AB_HOLE_BYTES || h->kind == AB_HOLE_FIELDS);
