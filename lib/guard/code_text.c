@@ -39,8 +39,8 @@ static void end_text(struct ab_code *k, struct ab_made *m, const char *text,
 	ab_made_word(k, m, &w);
 }
 
-/* What the digits say may stand for more than that to whom it runs a command:
-   why does somebody write it so? */
+/* What is made of digits is cut, so that a command that is written so is asked
+   about, whatever it is: who reads the text does not see it. */
 static void decode_base64(struct ab_code *k, struct ab_made *m)
 {
 	const struct ab_word from = m->words[0];
@@ -134,7 +134,7 @@ static void change_case(struct ab_code *k, struct ab_made *m, bool is_upper)
 	end_text(k, m, text, from.len);
 }
 
-/* The parts between the separators; with them, where is_parts. */
+/* The parts between the separators. */
 static void cut(struct ab_code *k, struct ab_made *m,
 		const struct ab_word *between)
 {
@@ -207,14 +207,18 @@ bool ab_op_text(struct ab_code *k, const struct ab_op_args *f,
 		return any_of(k, f, m);
 	if (f->op == AB_OP_ELEMENT) {
 		*m = f->of;
-		m->is_list = false;
-		return f->of.is_list && f->of.count;
+		if (m->is_list && m->count)
+			m->is_list = false;
+		else
+			ab_made_hole(k, m);
+		return true;
 	}
 	*m = (f->op == AB_OP_BASE64 || f->op == AB_OP_HEX ||
 	      f->op == AB_OP_BUFFER) && count ? all[0] : f->of;
 	if (f->op == AB_OP_BUFFER && count < 2)
 		return m->count;
-	if (!is_known(m) || !are_known(f)) {
+	if (!is_known(m) || !are_known(f) ||
+	    (f->op == AB_OP_BUFFER && !is_known(&all[1]))) {
 		ab_made_hole(k, m);
 		return true;
 	}
