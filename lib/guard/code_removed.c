@@ -15,30 +15,32 @@
 
 #define MAX_OPEN 32
 #define MAX_TEMPORARIES 16
+#define MAX_STATEMENT 512 /* bytes of it, on either side of the name */
 #define MAX_LOOKED 64 /* names that are looked at, or time is not linear */
 
-/* The statement that gives the name something makes a place for itself. */
-static bool makes_temporary(const struct ab_word *text, uint32_t from)
+/* The statement that gives the name at text[at] something makes a place for
+   itself. */
+static bool makes_temporary(const struct ab_word *text, uint32_t at)
 {
 	static const char *const names[] = { "mkdtemp", "mktmpdir", "MkdirTemp",
 					     "TemporaryDirectory", "tempdir" };
-	const char *s = text->text + from;
-	const char *end = memchr(s, '\n', text->len - from);
-	size_t n = end ? (size_t)(end - s) : text->len - from;
+	uint32_t from = at, end = at;
+	const char *s;
+	size_t n;
 
+	while (from && at - from < MAX_STATEMENT &&
+	       !memchr("\n;", text->text[from - 1], 2))
+		from--;
+	while (end < text->len && end - at < MAX_STATEMENT &&
+	       !memchr("\n;", text->text[end], 2))
+		end++;
+	s = text->text + from;
+	n = end - from;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (memmem(s, n, names[i], strlen(names[i])))
 			return true;
 	}
 	return false;
-}
-
-/* Where the line begins that has text[at]. */
-static uint32_t line_at(const struct ab_word *text, uint32_t at)
-{
-	const char *nl = memrchr(text->text, '\n', at);
-
-	return nl ? (uint32_t)(nl - text->text) + 1 : 0;
 }
 
 /* All that the name is ever given is such a place. */
@@ -64,7 +66,7 @@ static bool is_temporary(struct ab_code *k, const struct ab_token *name)
 			   s[behind.pos] == '=');
 		if (!is_set && !is_as)
 			continue;
-		if (!makes_temporary(k->text, line_at(k->text, t.at)))
+		if (!makes_temporary(k->text, t.at))
 			return false;
 		is_made = true;
 	}
