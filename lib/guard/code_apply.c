@@ -66,20 +66,6 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 	return AB_CALL_READ;
 }
 
-/* map(shutil.rmtree, words): it is called with each of them. */
-static void judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
-{
-	const uint32_t n = a->is_handed ? a->count : 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		a->words[0] = a->words[i];
-		a->count = 1;
-		ab_code_judge(k, kind, a);
-	}
-	if (!n)
-		ab_code_judge(k, kind, a);
-}
-
 /* The call with each of the lists that the name stands for. */
 static void judge_lists(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
@@ -103,7 +89,7 @@ static void judge_lists(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		     i < a->count && at < AB_CODE_STRINGS; i++)
 			one->words[at++] = a->words[i];
 		one->count = at;
-		judge(k, kind, one);
+		ab_code_judge(k, kind, one);
 	}
 }
 
@@ -123,7 +109,7 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		tail.hole_count--;
 	}
 	if (n->is_list || a->has_head)
-		judge(k, kind, a);
+		ab_code_judge(k, kind, a);
 	if (n->is_list)
 		a->count = a->which + 1;
 	for (uint32_t i = 0; i < n->count && !k->c->is_broken; i++) {
@@ -135,7 +121,7 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			ab_code_append(k, w, &n->words[i]);
 		if (tail.len || tail.hole_count)
 			ab_code_append(k, w, &tail);
-		judge(k, kind, a);
+		ab_code_judge(k, kind, a);
 	}
 }
 
@@ -461,5 +447,5 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	if (a->each)
 		judge_each(k, kind, a);
 	else
-		judge(k, kind, a);
+		ab_code_judge(k, kind, a);
 }

@@ -794,7 +794,8 @@ static bool judge_names(struct ab_code *k, enum ab_call kind,
 	/* {"x": "a"}["x"]: what of it is the name, is not looked at */
 	if ((kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE) && a->first > n)
 		n = a->first;
-	if (takes_all(k, kind, a))
+	/* map(shutil.rmtree, words) */
+	if (takes_all(k, kind, a) || a->is_handed)
 		n = a->count;
 	if (n > a->count)
 		n = a->count;
