@@ -72,7 +72,7 @@ static uint32_t read_mounts(struct ab_check *c, const struct ab_use *use,
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < use->value_count && n < MAX_MOUNTS; i++) {
+	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
 		const struct ab_word *o = &use->words[v->option];
 		struct ab_word w;
@@ -81,6 +81,11 @@ static uint32_t read_mounts(struct ab_check *c, const struct ab_use *use,
 		    !(o->len > 6 && !memcmp(o->text, "--volu", 6)) &&
 		    !(o->len > 6 && !memcmp(o->text, "--moun", 6)))
 			continue;
+		if (n == MAX_MOUNTS) {
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK,
+				       &use->words[v->word]);
+			break;
+		}
 		if (!ab_word_slice(c, &use->words[v->word], v->at, UINT32_MAX,
 				   &w) || !read_mount(c, &w, &all[n]))
 			continue;
