@@ -212,10 +212,19 @@ class Maker(sound_lib.Maker):
             return self.fill(self.pick(*NESTED))
         return self.fill(self.pick(*PLAIN))
 
-    def program(self):
+    def text(self):
         lines = [self.statement() for _ in range(self.random.randrange(6))]
         lines.append(self.fill(self.pick(*HITS)))
-        return "python3 - <<'PYTHON'\n" + HEAD + "\n".join(lines) + "\n" + TAIL
+        return HEAD + "\n".join(lines) + "\n"
+
+    def program(self):
+        while True:
+            text = self.text()
+            try:
+                compile(text, "made", "exec")
+            except SyntaxError:
+                continue  # (a := x) stands not everywhere
+            return "python3 - <<'PYTHON'\n" + text + TAIL
 
 
 class Stop(BaseException):
@@ -231,7 +240,7 @@ class Place:
 
     def __init__(self):
         self.log = []
-        signal.signal(signal.SIGALRM, stop)
+        signal.signal(signal.SIGVTALRM, stop)
 
     def command(self, words, **options):
         if isinstance(words, (list, tuple)):
@@ -274,14 +283,15 @@ class Place:
         names.update(print=lambda *_: None, open=None,
                      __import__=lambda name, *_: modules[name])
         self.log.clear()
-        signal.setitimer(signal.ITIMER_REAL, .5)
+        code = compile(text, "made", "exec")
+        # of its own time, however busy the machine is: some have no end
+        signal.setitimer(signal.ITIMER_VIRTUAL, .5)
         try:
-            exec(compile(text, "made", "exec"),
-                 {"__builtins__": names, "__name__": "__main__"})
+            exec(code, {"__builtins__": names, "__name__": "__main__"})
         except (Exception, Stop):
-            pass  # as far as it came
+            pass  # what it did up to there counts
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         return any(words and words[0] == "rm" and
                    any(HARM.match(posixpath.normpath(word)) for word in
                        words[1:] if word) for words in self.log)
