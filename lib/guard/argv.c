@@ -793,6 +793,18 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 	return true;
 }
 
+bool ab_use_has_letter(const struct ab_use *use, char letter)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    memchr(w->text, letter, w->len))
+			return true;
+	}
+	return false;
+}
+
 uint64_t ab_use_starts(struct ab_use *use)
 {
 	uint64_t starts = 0;

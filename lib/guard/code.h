@@ -837,6 +837,16 @@ static inline bool ab_code_is_text(const struct ab_code *k,
 	return t->kind == AB_TOKEN_WORD && k->text->text[t->at] == *s &&
 	       t->len == strlen(s) && !memcmp(k->text->text + t->at, s, t->len);
 }
+/* Two tokens of the same bytes. */
+static inline bool ab_code_is_same(const struct ab_code *k,
+				   const struct ab_token *a,
+				   const struct ab_token *b)
+{
+	const char *s = k->text->text;
+
+	return a->len == b->len && !memcmp(s + a->at, s + b->at, a->len);
+}
+
 /* What the names of the program stand for, wherever that is said. */
 void ab_code_find_names(struct ab_code *k);
 /* What makes a path of a string, and has methods: Path, Pathname. */

@@ -119,14 +119,6 @@ struct ab_named *ab_code_add_named(struct ab_code *k, const struct ab_token *t)
 	return &k->names[k->name_count++];
 }
 
-static bool is_same(const struct ab_code *k, const struct ab_token *a,
-		    const struct ab_token *b)
-{
-	const char *s = k->text->text;
-
-	return a->len == b->len && !memcmp(s + a->at, s + b->at, a->len);
-}
-
 #define MAX_UNKNOWN 64
 
 void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
@@ -143,7 +135,7 @@ void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
 	if (t->kind != AB_TOKEN_WORD || k->is_unknown)
 		return;
 	for (uint32_t i = 0; i < k->unknown_count; i++) {
-		if (is_same(k, &k->unknown[i], t))
+		if (ab_code_is_same(k, &k->unknown[i], t))
 			return;
 	}
 	if (!k->unknown)
@@ -157,7 +149,7 @@ void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
 bool ab_code_is_noted(const struct ab_code *k, const struct ab_token *t)
 {
 	for (uint32_t i = 0; i < k->unknown_count; i++) {
-		if (is_same(k, &k->unknown[i], t))
+		if (ab_code_is_same(k, &k->unknown[i], t))
 			return true;
 	}
 	return k->is_unknown;
@@ -172,7 +164,8 @@ void ab_code_settle_names(struct ab_code *k)
 
 		n->is_unknown = k->is_unknown || n->is_noted;
 		for (uint32_t u = 0; u < k->unknown_count; u++)
-			n->is_unknown |= is_same(k, &k->unknown[u], &n->name);
+			n->is_unknown |=
+				ab_code_is_same(k, &k->unknown[u], &n->name);
 	}
 	/* what is made of another name knows no more than that */
 	do {
@@ -378,7 +371,7 @@ static void copy_values(struct ab_code *k, const struct ab_token *name,
 		n->is_any = true;
 	n->is_list |= from->is_nested;
 	n->is_cut |= from->is_cut;
-	if (n->source.len && !is_same(k, &n->source, list))
+	if (n->source.len && !ab_code_is_same(k, &n->source, list))
 		ab_code_note_unknown(k, name);
 	n->source = from->name;
 	n->source_edits = from->edits;

@@ -43,14 +43,6 @@ struct functions {
 	bool has_names; /* a string may call one of them */
 };
 
-static bool is_same(const struct ab_code *k, const struct ab_token *a,
-		    const struct ab_token *b)
-{
-	const char *s = k->text->text;
-
-	return a->len == b->len && !memcmp(s + a->at, s + b->at, a->len);
-}
-
 /* python: def f(a=g()) may be called without it. */
 static void see_default(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name)
@@ -233,7 +225,7 @@ static bool is_of_module(const struct ab_code *k, const struct ab_token *dot,
 			return true;
 	}
 	for (uint32_t i = 0; i < k->alias_count; i++) {
-		if (is_same(k, &k->aliases[i], of))
+		if (ab_code_is_same(k, &k->aliases[i], of))
 			return true;
 	}
 	return false;
@@ -292,7 +284,7 @@ static void give(struct ab_code *k, struct functions *all, struct ab_lexer x,
 			ab_code_note_unknown(k, to);
 	} else if (all->link_count == MAX_LINKS) {
 		ab_code_cut_name(k, to);
-	} else if (!is_same(k, &t, to)) {
+	} else if (!ab_code_is_same(k, &t, to)) {
 		all->links[all->link_count++] = (struct link){
 			.to = *to, .from = t,
 		};
@@ -355,7 +347,7 @@ static const struct ab_token *keyword(const struct ab_code *k,
 	*is_one = true;
 	*x = behind;
 	for (uint32_t i = 0; i < f->count; i++) {
-		if (is_same(k, &f->params[i], &t))
+		if (ab_code_is_same(k, &f->params[i], &t))
 			return &f->params[i];
 	}
 	return NULL;
@@ -435,7 +427,7 @@ static bool is_target(const struct ab_code *k, const struct functions *all,
 {
 	for (uint32_t i = 0; i < all->link_count; i++) {
 		if (!all->links[i].is_done &&
-		    is_same(k, &all->links[i].to, name))
+		    ab_code_is_same(k, &all->links[i].to, name))
 			return true;
 	}
 	return false;
@@ -500,7 +492,7 @@ bool ab_code_is_linked(const struct ab_code *k, const struct ab_token *t)
 	const struct functions *all = k->functions;
 
 	for (uint32_t i = 0; all && i < all->link_count; i++) {
-		if (is_same(k, &all->links[i].to, t))
+		if (ab_code_is_same(k, &all->links[i].to, t))
 			return true;
 	}
 	return false;
@@ -757,7 +749,7 @@ bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t)
 				  ab_code_is_sign(k, &k->before, '&'))))
 		return false;
 	for (uint32_t i = 0; i < k->own_count; i++) {
-		if (is_same(k, &k->own[i], t))
+		if (ab_code_is_same(k, &k->own[i], t))
 			return true;
 	}
 	return false;

@@ -13,14 +13,6 @@
 
 #include <string.h>
 
-static bool is_same(const struct ab_code *k, const struct ab_token *a,
-		    const struct ab_token *b)
-{
-	const char *s = k->text->text;
-
-	return a->len == b->len && !memcmp(s + a->at, s + b->at, a->len);
-}
-
 bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
 			 struct ab_word *w)
 {
@@ -99,7 +91,7 @@ void ab_code_note_tool(struct ab_code *k, struct ab_lexer x,
 void ab_code_drop_tool(struct ab_code *k, const struct ab_token *name)
 {
 	for (uint32_t i = 0; i < k->tool_count; i++)
-		if (is_same(k, &k->tools[i].name, name))
+		if (ab_code_is_same(k, &k->tools[i].name, name))
 			k->tools[i].word.len = 0;
 }
 
@@ -120,7 +112,7 @@ static const struct ab_tool *tool_at(const struct ab_code *k,
 		struct ab_token close;
 
 		if (t.kind == AB_TOKEN_WORD && k->tools[i].word.len &&
-		    is_same(k, &k->tools[i].name, &t))
+		    ab_code_is_same(k, &k->tools[i].name, &t))
 			return !is_text || (ab_lexer_next(x, &close) &&
 					    ab_code_is_sign(k, &close, ')'))
 				       ? &k->tools[i]

@@ -404,15 +404,9 @@ static bool is_careful(const struct ab_use *use)
 /* ulimit -f 0: what is written may find no room. */
 static bool limits_files(const struct ab_use *use)
 {
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (w->len > 1 && *w->text == '-' &&
-		    memchr(w->text, 'f', w->len))
-			return true;
-	}
 	/* without a letter it is that of files */
-	return use->count > 1 && *use->words[1].text != '-';
+	return ab_use_has_letter(use, 'f') ||
+	       (use->count > 1 && *use->words[1].text != '-');
 }
 
 /* --- what lies in a directory --------------------------------------------- */
@@ -469,16 +463,8 @@ static bool takes_dirs(const struct ab_use *use)
 
 	if (last != 'p')
 		return last != 'l';
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (w->len > 1 && *w->text == '-' &&
-		    (memchr(w->text, 'r', w->len) ||
-		     memchr(w->text, 'R', w->len) ||
-		     memchr(w->text, 'a', w->len)))
-			return true;
-	}
-	return false;
+	return ab_use_has_letter(use, 'r') || ab_use_has_letter(use, 'R') ||
+	       ab_use_has_letter(use, 'a');
 }
 
 static void copy_dirs(struct ab_check *c, const struct ab_use *use)

@@ -122,18 +122,6 @@ static bool is_tee(const struct ab_use *use)
 	       (n == 6 && !memcmp(name, "sponge", n));
 }
 
-static bool has_letter(const struct ab_use *use, char letter)
-{
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (w->len > 1 && *w->text == '-' &&
-		    memchr(w->text, letter, w->len))
-			return true;
-	}
-	return false;
-}
-
 bool ab_may_keep(const struct ab_use *use)
 {
 	const char *plain = is_tee(use) ? "ip" : "rRfpvaLPHdT";
@@ -143,7 +131,7 @@ bool ab_may_keep(const struct ab_use *use)
 		return true;
 	/* without -f it writes over nothing */
 	if (name->len > 1 && !memcmp(name->text + name->len - 2, "ln", 2) &&
-	    !has_letter(use, 'f'))
+	    !ab_use_has_letter(use, 'f'))
 		return true;
 	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];

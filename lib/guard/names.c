@@ -88,19 +88,6 @@ static bool is_fine_option(const struct ab_word *w, const char *need,
 	return true;
 }
 
-/* An option may be the one that is needed: most greps have no -l. */
-static bool has_letter(const struct ab_use *use, char letter)
-{
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (w->len > 1 && *w->text == '-' &&
-		    memchr(w->text, letter, w->len))
-			return true;
-	}
-	return false;
-}
-
 /* git ls-files, fd ., rg -l .: whatever there is. */
 static bool prints_tree(const struct ab_use *use)
 {
@@ -121,7 +108,7 @@ static bool prints_tree(const struct ab_use *use)
 			break;
 	}
 	if (t == AB_ARRAY_LEN(trees) ||
-	    (trees[t].need && !has_letter(use, *trees[t].need)))
+	    (trees[t].need && !ab_use_has_letter(use, *trees[t].need)))
 		return false;
 	for (i += trees[t].sub != NULL; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
@@ -412,7 +399,7 @@ static uint32_t kept_by(const struct ab_use *use)
 	if (keeps_all(use))
 		return AB_TAINT_TREE | AB_TAINT_EVERY;
 	return picks_word(use, 1) || picks_word(use, 2) ||
-			       (has_letter(use, 'v') &&
+			       (ab_use_has_letter(use, 'v') &&
 				ab_word_equals(&use->words[0], "grep"))
 		       ? AB_TAINT_EVERY : 0;
 }
@@ -659,7 +646,8 @@ static uint32_t list_special(struct ab_check *c, const struct ab_use *use,
 {
 	struct ab_word here = { .text = ".", .len = 1,
 				.span = use->words[0].span };
-	bool is_hidden = has_letter(use, 'H') || has_letter(use, 'u');
+	bool is_hidden = ab_use_has_letter(use, 'H') ||
+			 ab_use_has_letter(use, 'u');
 	struct ab_word name;
 	uint32_t n = 0;
 

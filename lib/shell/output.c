@@ -745,7 +745,6 @@ static enum ab_builtin builtin_at(const struct ab_word *w)
 				   w->len - (size_t)(slash - w->text));
 }
 
-/* What it prints is put together in *list. */
 /* Whatever its words are: [ $x ]. */
 static bool is_mute(enum ab_builtin builtin)
 {
@@ -756,6 +755,7 @@ static bool is_mute(enum ab_builtin builtin)
 	return UINT64_C(1) << builtin & mute;
 }
 
+/* What it prints is put together in *list. */
 static bool print(struct ab_shell_run *run, struct segments *list,
 		  const struct ab_word *argv, uint32_t argc)
 {
