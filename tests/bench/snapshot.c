@@ -9,7 +9,8 @@
  * Nothing is removed between the copies that are compared, and what one wrote
  * is on the disk before the next begins: ext4(5) without a journal looks past
  * the inodes of files removed in the last minutes one by one, and dirty pages
- * slow whoever comes next. The source is held in memory for the same reason.
+ * slow whoever comes next. The source is held in memory for the same reason,
+ * and the memory that a copy needs has been touched before it begins.
  *
  * A real-time policy or a nice value below zero would be rsync's alone: no
  * helper keeps its host's (bench.h). On a busy machine give the bench a
@@ -296,14 +297,18 @@ static void bench_copy(const char *source, const char *title)
 
 	for (int i = 0; i < rounds; i++) {
 		put_away(in("rsync"));
+		tree_make_room();
 		series_add(&peer, run_rsync(source));
 		for (size_t k = 0; k < KINDS; k++) {
 			forget_snapshot();
+			tree_make_room();
 			series_add(&ours[k],
 				   run_snapshot(source, &kinds[k], false).us);
 		}
+		tree_make_room();
 		series_add(&cp, run_cp(source));
 		put_away(in("cp"));
+		tree_make_room();
 		if (peer_installed("tar"))
 			series_add(&tar, run_tar(source));
 		put_away(in("tar"));
@@ -339,9 +344,12 @@ static void bench_first(const char *source, const char *title)
 
 	for (int i = 0; i < 2 * rounds + 1; i++) {
 		put_away(in("rsync"));
+		tree_make_room();
 		series_add(&peer, run_rsync(source));
 		forget_snapshot();
+		tree_make_room();
 		series_add(&ours, run_snapshot(source, &kinds[0], false).us);
+		tree_make_room();
 		series_add(&calls, run_floor(source));
 		put_away(in("floor"));
 	}

@@ -19,6 +19,8 @@ void tree_change(const char *top, size_t files, size_t step, unsigned round);
  */
 bool tree_hold(const char *top);
 void tree_let_go(void);
+/* Before a copy that is timed: as much memory as it needs has been touched. */
+void tree_make_room(void);
 
 /* snapshot_floor.c: the calls alone; ends the program when it cannot. */
 void floor_copy(const char *source, const char *destination, int processes);

@@ -7,6 +7,10 @@
  *
  * A process has 65,530 mappings (vm.max_map_count), a file takes one: files
  * are shared out among children, which end with the program.
+ *
+ * The copies are to find memory alike: a virtual machine that gives what is
+ * free back to its host (free page reporting) pays at the first touch of each
+ * page, who comes first for all (940 MiB: 1.4 s where rsync takes 3.7).
  */
 #include "snapshot.h"
 
@@ -26,8 +30,9 @@
 static pid_t children[CHILDREN_MAX];
 static size_t children_count;
 
-/* What nftw() cannot hand on: the file's number, and the child's own. */
-static size_t at, from;
+/* What nftw() cannot hand on: the file's number, and the child's own; what
+   all of the tree takes. */
+static size_t at, from, bytes;
 
 static int hold_file(const char *path, const struct stat *st, int kind,
 		     struct FTW *where)
@@ -94,6 +99,7 @@ static int count_file(const char *path, const struct stat *st, int kind,
 	(void)path;
 	(void)where;
 	at += kind == FTW_F && S_ISREG(st->st_mode) && st->st_size > 0;
+	bytes += (size_t)st->st_blocks * 512;
 	return 0;
 }
 
@@ -101,7 +107,7 @@ bool tree_hold(const char *top)
 {
 	size_t files;
 
-	at = 0;
+	at = bytes = 0;
 	if (nftw(top, count_file, 64, FTW_PHYS) != 0)
 		return false;
 	files = at;
@@ -122,4 +128,18 @@ void tree_let_go(void)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
+}
+
+void tree_make_room(void)
+{
+	/* a half more: directories, inodes, what the programs need */
+	const size_t room = bytes + bytes / 2;
+	void *map;
+
+	if (room == 0)
+		return;
+	map = mmap(NULL, room, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (map != MAP_FAILED)
+		munmap(map, room);
 }
