@@ -176,6 +176,14 @@ static const uint8_t *kdf_end(const uint8_t *p, const uint8_t *hi)
 	return hi - p >= 24 ? hi : NULL;
 }
 
+/* "For example:" of a manual, a line or two in front. */
+static bool is_shown(const ab_content_window *w)
+{
+	size_t n = w->at - w->lo < 200 ? (size_t)(w->at - w->lo) : 200;
+
+	return ab_content_has(w->at - n, n, "example:");
+}
+
 /* The end of what a program keeps of a password, or NULL. */
 static const uint8_t *kept_end(const ab_content_window *w)
 {
@@ -184,7 +192,7 @@ static const uint8_t *kept_end(const ab_content_window *w)
 	if (is_login || w->at[1] == 'y')
 		return crypt_end(w->at, w->hi);
 	/* tests of what makes them have them by the dozen */
-	if (w->kind & AB_CONTENT_TESTS)
+	if ((w->kind & AB_CONTENT_TESTS) || is_shown(w))
 		return NULL;
 	return w->at[1] == '2' ? hash_end(w->at, w->hi) :
 				 kdf_end(w->at, w->hi);

@@ -70,8 +70,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	IF("*backup-codes*.txt", 'S', NO_FIXTURE),
 	IF("*backup_codes*.txt", 'S', NO_FIXTURE),
 	/* networks' passwords, which people make up */
-	S("*.nmconnection"), S("wpa_supplicant.conf"), S("chap-secrets"),
-	S("pap-secrets"), S("smbcredentials"),
+	S("*.nmconnection"), IF("wpa_supplicant.conf", 'S', NO_MANUAL),
+	S("chap-secrets"), S("pap-secrets"), S("smbcredentials"),
 	IF("creds.txt", 'S', NO_FIXTURE),
 	X(".env.vault"), X(".env.keys"), A(".env.example"), A(".env.sample"),
 	A(".env.template"), A(".env.dist"), A(".env.defaults"),
