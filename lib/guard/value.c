@@ -39,6 +39,7 @@ enum value {
 	VALUE_GIT_PATH,
 	VALUE_GIT_REGEX,
 	VALUE_SOME_NAME,
+	VALUE_SOME_PART,
 	VALUE_UNKNOWN_NAME,
 	VALUE_UNKNOWN_VERB,
 	VALUE_HUGE_COUNT,
@@ -67,7 +68,8 @@ static const char *const names[VALUE_COUNT] = {
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
-	"some-name",	"unknown-name", "unknown-verb", "huge-count", "wide",
+	"some-name",	"some-part",	"unknown-name", "unknown-verb",
+	"huge-count",	"wide",
 	"process",	"hosted",	"flake-url",   "git-inside",
 	"ex-shell",
 	"every-process", "proc-number", "own-group",   "at-file",
@@ -362,7 +364,7 @@ static bool is_any_name(const struct ab_word *w)
 
 	for (uint32_t i = 0; i < w->len; i++) {
 		if (!memchr("*?./+^$()\\|", w->text[i], 11))
-			return w->len == 1;
+			return false;
 		takes_all |= w->text[i] == '*' || w->text[i] == '+';
 	}
 	return takes_all && !w->hole_count;
@@ -825,6 +827,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_huge_count(c, w);
 	case VALUE_SOME_NAME:
 		return !is_any_name(w);
+	case VALUE_SOME_PART: /* of a name: most have each letter */
+		return w->len > 1 && !is_any_name(w);
 	case VALUE_WIDE:
 		return is_wide(w);
 	case VALUE_UNKNOWN_NAME:
