@@ -15,7 +15,66 @@
 #include "guard/files.h"
 #include "guard/git.h"
 
-/* The words of a find -exec with `{}` put in, or of xargs with its input. */
+/* What the marks of a word may add to it: more than any usual command, and a
+   text of marks alone does not become its square. */
+#define MAX_FILLED 32768
+
+/* How often the mark is in the word. */
+static uint32_t count_marks(const struct ab_word *w, const char *mark,
+			    uint32_t n)
+{
+	const char *end = w->text + w->len, *at = w->text;
+	uint32_t count = 0;
+
+	while ((at = memmem(at, (size_t)(end - at), mark, n)) != NULL) {
+		count++;
+		at += n;
+	}
+	return count;
+}
+
+/* The word with the value in place of each mark: `to` has room for both. */
+static void fill(const struct ab_word *w, const char *mark, uint32_t n,
+		 const struct ab_word *value, struct ab_word *to, char *text,
+		 struct ab_hole *holes)
+{
+	const char *from = w->text, *end = w->text + w->len;
+	uint32_t own = 0, len = 0;
+
+	to->hole_count = 0;
+	for (const char *hit = from; hit; from = hit + n) {
+		hit = memmem(from, (size_t)(end - from), mark, n);
+		uint32_t upto = (uint32_t)((hit ? hit : end) - w->text);
+		uint32_t shift = len - (uint32_t)(from - w->text);
+
+		for (; own < w->hole_count && w->holes[own].at < upto; own++) {
+			holes[to->hole_count] = w->holes[own];
+			holes[to->hole_count++].at += shift;
+		}
+		memcpy(text + len, from, upto - (size_t)(from - w->text));
+		len = upto + shift;
+		if (!hit)
+			break;
+		for (uint32_t k = 0; k < value->hole_count; k++) {
+			holes[to->hole_count] = value->holes[k];
+			holes[to->hole_count++].at += len;
+		}
+		memcpy(text + len, value->text, value->len);
+		len += value->len;
+	}
+	for (; own < w->hole_count; own++) {
+		holes[to->hole_count] = w->holes[own];
+		holes[to->hole_count++].at += len - w->len;
+	}
+	to->text = text;
+	to->len = len;
+	to->holes = holes;
+	to->map = NULL;
+	to->map_count = 0;
+}
+
+/* The words of a find -exec with `{}` put in wherever it is, or of xargs with
+   its input. */
 bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *from, uint32_t count,
 		   const char *mark, const struct ab_word *value,
@@ -26,37 +85,27 @@ bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
 	(void)use;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ab_word *w = &from[i];
-		const char *hit = memmem(w->text, w->len, mark, n);
+		uint32_t marks = n ? count_marks(w, mark, n) : 0;
+		size_t more = (size_t)marks * value->len;
+		size_t hole_count = w->hole_count +
+				    (size_t)marks * value->hole_count;
+		struct ab_hole *holes = NULL;
+		char *text;
 
 		to[i] = *w;
-		if (!hit || !n)
+		if (!marks)
 			continue;
-		uint32_t at = (uint32_t)(hit - w->text);
-		uint32_t len = w->len - n + value->len;
-		char *text = ab_check_alloc(c, len + 1);
-		struct ab_hole *holes = NULL;
-
-		if (!text)
+		if (AB_UNLIKELY(marks > 1 && (more > MAX_FILLED ||
+					      hole_count > MAX_FILLED / 16))) {
+			c->is_broken = true;
 			return false;
-		memcpy(text, w->text, at);
-		memcpy(text + at, value->text, value->len);
-		memcpy(text + at + value->len, hit + n, w->len - at - n);
-		if (value->hole_count) {
-			holes = ab_check_alloc(c, value->hole_count *
-							  sizeof(*holes));
-			if (!holes)
-				return false;
-			for (uint32_t k = 0; k < value->hole_count; k++) {
-				holes[k] = value->holes[k];
-				holes[k].at += at;
-			}
 		}
-		to[i].text = text;
-		to[i].len = len;
-		to[i].holes = holes;
-		to[i].hole_count = value->hole_count;
-		to[i].map = NULL;
-		to[i].map_count = 0;
+		text = ab_check_alloc(c, w->len + more + 1);
+		if (hole_count)
+			holes = ab_check_alloc(c, hole_count * sizeof(*holes));
+		if (!text || (hole_count && !holes))
+			return false;
+		fill(w, mark, n, value, &to[i], text, holes);
 	}
 	return true;
 }
@@ -296,6 +345,17 @@ void ab_run_reading(struct ab_check *c, const struct ab_use *use,
 	c->told = told;
 }
 
+/* Of a shell more than what the words say by themselves is judged: what its
+   text does with the names. */
+static bool is_shell(struct ab_check *c, const struct ab_word *name)
+{
+	uint32_t base = ab_name_base(name);
+	const struct ab_program *p = ab_pack_find(c->pack, name->text + base,
+						  name->len - base);
+
+	return p && ab_has_role(p, AB_ROLE_SHELL);
+}
+
 /* CMD NAMES, or with a mark CMD for each of them where the mark is: all[] has
    room behind its count words. */
 static void read_names(struct ab_check *c, const struct ab_use *use,
@@ -304,6 +364,8 @@ static void read_names(struct ab_check *c, const struct ab_use *use,
 		       uint32_t count)
 {
 	uint32_t halves = !names ? 0 : names->is_flat ? 2 : 1;
+	bool runs = halves == 1 && !names->is_read && count > 2 &&
+		    is_shell(c, words);
 
 	for (uint32_t h = 0; h < halves; h++) {
 		const struct ab_word *from = names->words + h * names->count;
@@ -312,14 +374,19 @@ static void read_names(struct ab_check *c, const struct ab_use *use,
 						AB_ONLY_READ | AB_ONLY_CHANGED;
 
 		for (uint32_t i = 0; mark && i < names->count; i++) {
-			if (ab_fill_words(c, use, words, count, mark, &from[i],
-					  all))
-				ab_run_reading(c, use, all, count, what);
+			if (!ab_fill_words(c, use, words, count, mark,
+					   &from[i], all))
+				return;
+			ab_run_reading(c, use, all, count, what);
+			if (runs)
+				ab_run_words(c, use, all, count);
 		}
 		if (mark)
 			continue;
 		memcpy(all + count, from, names->count * sizeof(*all));
 		ab_run_reading(c, use, all, count + names->count, what);
+		if (runs)
+			ab_run_words(c, use, all, count + names->count);
 	}
 }
 
