@@ -108,8 +108,7 @@ static bool is_fork_bomb(const struct ab_shell_command *m)
 	    ab_word_equals(&m->argv[0], m->place.function) &&
 	    (flags & AB_SHELL_BACKGROUND || m->place.pipe_count > 1))
 		return true;
-	return (flags & AB_SHELL_ENDLESS) && (flags & AB_SHELL_BACKGROUND) &&
-	       (flags & AB_SHELL_LOOP);
+	return flags & AB_SHELL_FORKING;
 }
 
 static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)

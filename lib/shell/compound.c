@@ -76,6 +76,44 @@ static bool is_endless(const struct ab_shell_tree *tree,
 	       (len == 4 && memcmp(text, "true", 4) == 0);
 }
 
+/* Of a simple command of that name in its list: nothing runs in its place. */
+static bool is_itself(const struct ab_shell_run *run,
+		      const struct ab_shell_tree *tree, const struct cmd *cmd)
+{
+	const struct word *w = cmd->words;
+
+	return ab_tree_is_plain(cmd) && w && !run->aliases &&
+	       cmd->pipe_count <= 1 &&
+	       !(cmd->flags & (CMD_BACKGROUND | CMD_COPROC)) &&
+	       !ab_run_function(run, (const char *)tree->text + w->begin,
+				w->end - w->begin);
+}
+
+/* Each round waits for what it started, or is the last: what stands before
+   that is simple, and skips nothing. */
+static bool is_paced(const struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct cmd *cmd)
+{
+	const uint64_t ends = AB_BUILTIN(WAIT) | AB_BUILTIN(BREAK) |
+			      AB_BUILTIN(EXIT);
+	const uint64_t skips = AB_BUILTIN(CONTINUE) | AB_BUILTIN(EVAL) |
+			       AB_BUILTIN(DOT) | AB_BUILTIN(SOURCE) |
+			       AB_BUILTIN(COMMAND) | AB_BUILTIN(BUILTIN);
+	const struct cmd *at = cmd->clauses ? cmd->clauses->body : NULL;
+	bool is_first = true;
+
+	for (; at && at->kind == CMD_SIMPLE && at->words; at = at->next) {
+		uint64_t is = UINT64_C(1) << at->builtin;
+
+		if ((is & skips) || at->words->parts)
+			return false;
+		if (is_first && (is & ends) && is_itself(run, tree, at))
+			return true;
+		is_first = at->op == CMD_OP_NEXT || at->op == CMD_OP_AMP;
+	}
+	return false;
+}
+
 static void expand_words(struct ab_shell_run *run, struct visit_frame *f)
 {
 	enum expand_mode mode = EXPAND_FIELDS;
@@ -317,7 +355,7 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	f->exits = run->exits;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
-	if (is_endless(f->tree, f->cmd))
+	if (is_endless(f->tree, f->cmd) && !is_paced(run, f->tree, f->cmd))
 		f->inner.flags |= AB_SHELL_ENDLESS;
 	if (f->cmd->kind == CMD_CFOR && f->words.count)
 		ab_arith_effects(run, &f->words.words[0]);

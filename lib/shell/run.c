@@ -278,6 +278,8 @@ static bool is_straight(const struct visit_frame *f)
 
 static void set_background(struct ab_shell_place_of *inner)
 {
+	if (inner->flags & AB_SHELL_ENDLESS)
+		inner->flags |= AB_SHELL_FORKING;
 	inner->flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
 	inner->depth++;
 }

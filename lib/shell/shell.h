@@ -202,7 +202,8 @@ enum ab_shell_place {
 	AB_SHELL_CONDITION = 1 << 2,	/* of if, while, until */
 	AB_SHELL_MAYBE = 1 << 3,	/* after && or ||, in if, case, loops */
 	AB_SHELL_LOOP = 1 << 4,		/* in the body of a loop */
-	AB_SHELL_ENDLESS = 1 << 5,	/* `while :`, `for ((;;))` around it */
+	AB_SHELL_ENDLESS = 1 << 5,	/* `while :`, `for ((;;))` around it,
+					 * and no round waits or leaves it */
 	AB_SHELL_SUBSHELL = 1 << 6,	/* its effects on the shell are lost */
 	AB_SHELL_SUBSTITUTION = 1 << 7, /* in $(), ``, <(), >() */
 	AB_SHELL_DEFINITION = 1 << 8,	/* in a function's body that nobody
@@ -211,8 +212,9 @@ enum ab_shell_place {
 	AB_SHELL_AGAIN = 1 << 10,	/* seen before: a loop's next round */
 	AB_SHELL_GUESS = 1 << 11,	/* the text has a syntax error */
 	AB_SHELL_PIPE_BOTH = 1 << 12,	/* |& takes its stderr too */
-	AB_SHELL_UNMOVED = 1 << 13	/* behind `cd d ||`: it stands where it
+	AB_SHELL_UNMOVED = 1 << 13,	/* behind `cd d ||`: it stands where it
 					 * stood before that */
+	AB_SHELL_FORKING = 1 << 14	/* BACKGROUND inside ENDLESS */
 };
 
 struct ab_shell_place_of {
