@@ -137,15 +137,44 @@ static uint32_t put_escape(const struct ab_code *k, const char *s, uint32_t i,
 	return i;
 }
 
+/* How much a backslash means in a string. */
+enum escapes {
+	ESCAPES_ALL,
+	ESCAPES_QUOTE, /* itself and a quote, in '...' of perl, ruby, PHP */
+	ESCAPES_NONE   /* nothing: <<'X', r"..." of python */
+};
+
+static enum escapes escapes_of(const struct ab_code *k,
+			       const struct ab_token *t)
+{
+	const char *s = k->text->text;
+	uint32_t at = t->at, n = 0;
+
+	if (k->lang & (AB_PERL | AB_RUBY | AB_PHP) && t->quote == '\'')
+		return at && s[at - 1] == '\n' ? ESCAPES_NONE : ESCAPES_QUOTE;
+	if (k->lang != AB_PY)
+		return ESCAPES_ALL;
+	while (at && s[at - 1] == t->quote)
+		at--;
+	while (n < 2 && n < at && memchr("rbfuRBFU", s[at - n - 1], 8))
+		n++;
+	if (n < at && ab_code_is_letter(s[at - n - 1]))
+		return ESCAPES_ALL;
+	return memchr(s + at - n, 'r', n) || memchr(s + at - n, 'R', n)
+		       ? ESCAPES_NONE
+		       : ESCAPES_ALL;
+}
+
 /* What a backslash stands for in a string. */
-static bool unescape(struct ab_code *k, struct ab_word *w)
+static bool unescape(struct ab_code *k, enum escapes escapes,
+		     struct ab_word *w)
 {
 	const char *from = w->text;
 	uint32_t n = 0, len = w->len, h = 0;
 	struct ab_hole *holes;
 	char *to;
 
-	if (!memchr(from, '\\', len))
+	if (escapes == ESCAPES_NONE || !memchr(from, '\\', len))
 		return true;
 	to = ab_check_alloc(k->c, len + 1);
 	holes = ab_check_alloc(k->c, (w->hole_count + 1) * sizeof(*holes));
@@ -156,7 +185,9 @@ static bool unescape(struct ab_code *k, struct ab_word *w)
 	for (uint32_t i = 0; i < len; i++) {
 		while (h < w->hole_count && holes[h].at <= i)
 			holes[h++].at = n;
-		if (from[i] == '\\' && i + 1 < len)
+		if (from[i] == '\\' && i + 1 < len &&
+		    (escapes == ESCAPES_ALL ||
+		     from[i + 1] == '\\' || from[i + 1] == '\''))
 			i = put_escape(k, from, i + 1, len, to, &n) - 1;
 		else
 			to[n++] = from[i];
@@ -284,7 +315,7 @@ static bool put_text(struct ab_code *k, struct ab_word *w, uint32_t from,
 	struct ab_word part;
 
 	if (!ab_word_slice(k->c, k->text, from, to - from, &part) ||
-	    !unescape(k, &part))
+	    !unescape(k, ESCAPES_ALL, &part))
 		return false;
 	ab_code_append(k, w, &part);
 	return true;
@@ -460,7 +491,7 @@ bool ab_code_plain_word(struct ab_code *k, const struct ab_token *t,
 			struct ab_word *w)
 {
 	return ab_word_slice(k->c, k->text, t->at, t->len, w) &&
-	       unescape(k, w);
+	       unescape(k, escapes_of(k, t), w);
 }
 
 bool ab_code_runs_text(const struct ab_code *k, const struct ab_token *t)
