@@ -252,11 +252,14 @@ static void text_assign(struct ab_shell_run *run, const struct ab_word *w,
 	a->keys = key;
 }
 
-/* A word that is an array to who is one: declare -a 'x=(a b)'. */
-static bool is_quoted_list(const struct value *old, uint32_t attributes,
+/* A word that is an array to who is one: declare -a 'x=(a b)'. What only the
+   environment may have set is none. */
+static bool is_quoted_list(const struct value *old, bool is_set,
+			   uint32_t attributes,
 			   const struct ab_shell_assign *a)
 {
-	return (old->kind == VALUE_ARRAY || old->kind == VALUE_UNKNOWN ||
+	return (old->kind == VALUE_ARRAY ||
+		(old->kind == VALUE_UNKNOWN && is_set) ||
 		attributes & (VALUE_LIST | VALUE_MAP)) &&
 	       a->value_count == 1 && a->values->len &&
 	       *a->values->text == '(';
@@ -288,6 +291,8 @@ static void declare_name(struct ab_shell_run *run, struct declaration *d,
 {
 	const struct value *old, *value;
 	struct ab_shell_assign a = { .span = w->span };
+	const struct variable *v = ab_run_find(run, w->text, len);
+	bool is_set = v && v->when;
 	uint32_t attributes;
 
 	old = old_value(run, w->text, len, d->attributes);
@@ -311,7 +316,7 @@ static void declare_name(struct ab_shell_run *run, struct declaration *d,
 	else
 		text_assign(run, w, len, &a);
 	value = ab_value_assigned(run, old, attributes, &a);
-	if ((!a.is_list && is_quoted_list(old, attributes, &a)) ||
+	if ((!a.is_list && is_quoted_list(old, is_set, attributes, &a)) ||
 	    (d->is_removal && old->attributes))
 		value = ab_value_with(
 			run, ab_run_unknown(run, ab_run_blend(run, w, 1)),
