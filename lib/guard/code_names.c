@@ -731,13 +731,44 @@ static void note_parts(struct ab_code *k, struct ab_lexer x)
 		ab_code_note_unknown(k, &t);
 }
 
+/* p: str = "x", const p: string = "x"; x is behind the colon, and in the end
+   behind the sign. A type is short, and no word of the language. */
+static bool is_annotated(const struct ab_code *k, struct ab_lexer *x,
+			 const struct ab_token *before,
+			 const struct ab_token *t)
+{
+	static const char *const kinds[] = { "let", "const", "var" };
+	static const char *const others[] = { "else", "try", "finally" };
+	const char *s = k->text->text;
+	struct ab_token type;
+
+	if (k->lang == AB_PY
+		    ? !(t->is_line || !before->kind ||
+			ab_code_is_sign(k, before, ';')) ||
+			      ab_code_is_one_of(k, t, others,
+						AB_ARRAY_LEN(others))
+		    : k->lang != AB_JS ||
+			      !ab_code_is_one_of(k, before, kinds,
+						 AB_ARRAY_LEN(kinds)))
+		return false;
+	for (uint32_t i = 0; i < 16 && ab_lexer_next(x, &type) &&
+			     !type.is_line; i++) {
+		if (ab_code_is_sign(k, &type, '='))
+			return x->pos >= x->len || !memchr("=>~", s[x->pos], 3);
+		if (type.kind == AB_TOKEN_SIGN &&
+		    !memchr(".[],|<>", s[type.at], 7))
+			return false;
+	}
+	return false;
+}
+
 /* True: the name is given something there, and not used. */
 static bool look_at(struct ab_code *k, const struct ab_token *before,
 		    const struct ab_token *t)
 {
 	const char *s = k->text->text;
 	const bool is_member = ab_code_is_sign(k, before, '.');
-	struct ab_lexer x = k->x;
+	struct ab_lexer x = k->x, typed;
 	struct ab_token next, name;
 	struct ab_named *n;
 	uint32_t edits;
@@ -745,6 +776,7 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 
 	if (!ab_lexer_next(&x, &next))
 		return false;
+	typed = x;
 	if (ab_code_is_sign(k, &next, '=')) {
 		/* no `==`, `=>` or `=~`, and no x.name */
 		if (x.pos < x.len && s[x.pos] == '~')
@@ -766,6 +798,9 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 		(void)ab_code_read_value(k, x, t, AB_VALUE_SET);
 		if (!n || n->edits == edits)
 			ab_code_note_unknown(k, t);
+	} else if (ab_code_is_sign(k, &next, ':') &&
+		   is_annotated(k, &typed, before, t)) {
+		set_value(k, typed, before, t, AB_VALUE_SET);
 	} else if (ab_code_is_sign(k, &next, ',') &&
 		   (t->is_line || !before->kind ||
 		    ab_code_is_sign(k, before, ';'))) {
