@@ -296,17 +296,42 @@ static bool names_target(const struct ab_code *k, const struct ab_args *a)
 	return false;
 }
 
+/* copy(dst="a", src="b"): the target comes first. */
+static bool begins_with_target(const struct ab_code *k,
+			       const struct ab_args *a)
+{
+	const char *s = k->text->text;
+	const uint32_t len = k->text->len;
+	uint32_t at = a->name.at + a->name.len;
+
+	while (at < len && memchr(" \t\n(", s[at], 4))
+		at++;
+	return k->lang == AB_PY && len - at > 3 && !memcmp(s + at, "dst", 3) &&
+	       ab_code_next_byte(k->text, at + 3) == '=';
+}
+
 /* copy(x, "a"): of the name that comes first nothing is known, and what stands
    behind it is not that. copy("a", x, function () {...}): what stands behind
    both is none of them. */
 static void put_names(struct ab_code *k, struct ab_args *a)
 {
+	bool is_target;
+
 	if (a->two && a->two <= a->count && !names_target(k, a)) {
 		a->count = a->two - 1;
 		if (a->each && a->which >= a->count)
 			a->each = NULL;
 	}
-	if (!a->is_second || !a->count || a->count == AB_CODE_STRINGS)
+	is_target = begins_with_target(k, a) && !a->is_second && !a->each;
+	if (is_target && a->count == 2) {
+		const struct ab_word target = a->words[0];
+
+		a->words[0] = a->words[1];
+		a->words[1] = target;
+		return;
+	}
+	if (!(a->is_second || is_target) || !a->count ||
+	    a->count == AB_CODE_STRINGS)
 		return;
 	memmove(a->words + 1, a->words, a->count++ * sizeof(a->words[0]));
 	a->words[0] = (struct ab_word){ .text = "", .span = k->text->span };
