@@ -137,36 +137,44 @@ static uint32_t put_escape(const struct ab_code *k, const char *s, uint32_t i,
 	return i;
 }
 
-/* How much a backslash means in a string. */
-enum escapes {
-	ESCAPES_ALL,
-	ESCAPES_QUOTE, /* itself and a quote, in '...' of perl, ruby, PHP */
-	ESCAPES_NONE   /* nothing: <<'X', r"..." of python */
+/* What a backslash may stand before in a string to mean something. */
+struct escapes {
+	bool is_any;
+	char bytes[3]; /* where it is not: itself and the quotes, or NULs */
 };
 
-static enum escapes escapes_of(const struct ab_code *k,
-			       const struct ab_token *t)
+static struct escapes escapes_of(const struct ab_code *k,
+				 const struct ab_token *t)
 {
-	const char *s = k->text->text;
+	static const char pairs[] = "([{<)]}>";
+	struct escapes all = { .is_any = true }, none = { 0 }, few = none;
+	const char *s = k->text->text, *pair;
 	uint32_t at = t->at, n = 0;
 
-	if (k->lang & (AB_PERL | AB_RUBY | AB_PHP) && t->quote == '\'')
-		return at && s[at - 1] == '\n' ? ESCAPES_NONE : ESCAPES_QUOTE;
+	if (k->lang & (AB_PERL | AB_RUBY | AB_PHP) && t->quote == '\'') {
+		if (!at || s[at - 1] == '\n') /* <<'X' */
+			return none;
+		pair = memchr(pairs, s[at - 1], 4);
+		few.bytes[0] = '\\';
+		few.bytes[1] = s[at - 1];
+		few.bytes[2] = pair ? pair[4] : s[at - 1];
+		return few;
+	}
 	if (k->lang != AB_PY)
-		return ESCAPES_ALL;
+		return all;
 	while (at && s[at - 1] == t->quote)
 		at--;
 	while (n < 2 && n < at && memchr("rbfuRBFU", s[at - n - 1], 8))
 		n++;
 	if (n < at && ab_code_is_letter(s[at - n - 1]))
-		return ESCAPES_ALL;
-	return memchr(s + at - n, 'r', n) || memchr(s + at - n, 'R', n)
-		       ? ESCAPES_NONE
-		       : ESCAPES_ALL;
+		return all;
+	return memchr(s + at - n, 'r', n) || memchr(s + at - n, 'R', n) ?
+		       none :
+		       all;
 }
 
 /* What a backslash stands for in a string. */
-static bool unescape(struct ab_code *k, enum escapes escapes,
+static bool unescape(struct ab_code *k, struct escapes escapes,
 		     struct ab_word *w)
 {
 	const char *from = w->text;
@@ -174,7 +182,7 @@ static bool unescape(struct ab_code *k, enum escapes escapes,
 	struct ab_hole *holes;
 	char *to;
 
-	if (escapes == ESCAPES_NONE || !memchr(from, '\\', len))
+	if (!memchr(from, '\\', len))
 		return true;
 	to = ab_check_alloc(k->c, len + 1);
 	holes = ab_check_alloc(k->c, (w->hole_count + 1) * sizeof(*holes));
@@ -185,9 +193,8 @@ static bool unescape(struct ab_code *k, enum escapes escapes,
 	for (uint32_t i = 0; i < len; i++) {
 		while (h < w->hole_count && holes[h].at <= i)
 			holes[h++].at = n;
-		if (from[i] == '\\' && i + 1 < len &&
-		    (escapes == ESCAPES_ALL ||
-		     from[i + 1] == '\\' || from[i + 1] == '\''))
+		if (from[i] == '\\' && i + 1 < len && from[i + 1] &&
+		    (escapes.is_any || memchr(escapes.bytes, from[i + 1], 3)))
 			i = put_escape(k, from, i + 1, len, to, &n) - 1;
 		else
 			to[n++] = from[i];
@@ -312,10 +319,11 @@ static void put_field(struct ab_code *k, struct ab_word *w, uint32_t at,
 static bool put_text(struct ab_code *k, struct ab_word *w, uint32_t from,
 		     uint32_t to)
 {
+	const struct escapes all = { .is_any = true };
 	struct ab_word part;
 
 	if (!ab_word_slice(k->c, k->text, from, to - from, &part) ||
-	    !unescape(k, ESCAPES_ALL, &part))
+	    !unescape(k, all, &part))
 		return false;
 	ab_code_append(k, w, &part);
 	return true;

@@ -76,6 +76,15 @@ static bool is_endless(const struct ab_shell_tree *tree,
 	       (len == 4 && memcmp(text, "true", 4) == 0);
 }
 
+static bool is_named(const struct ab_shell_tree *tree, const struct word *w,
+		     const char *name)
+{
+	size_t n = strlen(name);
+
+	return w->end - w->begin == n &&
+	       !memcmp(tree->text + w->begin, name, n);
+}
+
 /* Of a simple command of that name in its list: nothing runs in its place. */
 static bool is_itself(const struct ab_shell_run *run,
 		      const struct ab_shell_tree *tree, const struct cmd *cmd)
@@ -89,9 +98,9 @@ static bool is_itself(const struct ab_shell_run *run,
 				w->end - w->begin);
 }
 
-/* Each round waits for what it started, or is the last: what stands before
-   that is simple, and skips nothing. */
-static bool is_paced(const struct ab_shell_run *run,
+/* AB_SHELL_PACED, or 0: what stands before the end of a round is simple, skips
+   nothing and disowns nothing. */
+static uint32_t pace_of(const struct ab_shell_run *run,
 		     const struct ab_shell_tree *tree, const struct cmd *cmd)
 {
 	const uint64_t ends = AB_BUILTIN(WAIT) | AB_BUILTIN(BREAK) |
@@ -105,13 +114,14 @@ static bool is_paced(const struct ab_shell_run *run,
 	for (; at && at->kind == CMD_SIMPLE && at->words; at = at->next) {
 		uint64_t is = UINT64_C(1) << at->builtin;
 
-		if ((is & skips) || at->words->parts)
-			return false;
+		if ((is & skips) || at->words->parts ||
+		    is_named(tree, at->words, "disown"))
+			return 0;
 		if (is_first && (is & ends) && is_itself(run, tree, at))
-			return true;
+			return AB_SHELL_PACED;
 		is_first = at->op == CMD_OP_NEXT || at->op == CMD_OP_AMP;
 	}
-	return false;
+	return 0;
 }
 
 static void expand_words(struct ab_shell_run *run, struct visit_frame *f)
@@ -355,8 +365,9 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	f->exits = run->exits;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
-	if (is_endless(f->tree, f->cmd) && !is_paced(run, f->tree, f->cmd))
-		f->inner.flags |= AB_SHELL_ENDLESS;
+	if (is_endless(f->tree, f->cmd))
+		f->inner.flags |= AB_SHELL_ENDLESS |
+				  pace_of(run, f->tree, f->cmd);
 	if (f->cmd->kind == CMD_CFOR && f->words.count)
 		ab_arith_effects(run, &f->words.words[0]);
 	f->factor = run->factor;

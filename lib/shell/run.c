@@ -276,9 +276,9 @@ static bool is_straight(const struct visit_frame *f)
 	return !f->op || f->is_sure;
 }
 
-static void set_background(struct ab_shell_place_of *inner)
+static void set_background(struct ab_shell_place_of *inner, bool is_paced)
 {
-	if (inner->flags & AB_SHELL_ENDLESS)
+	if ((inner->flags & AB_SHELL_ENDLESS) && !is_paced)
 		inner->flags |= AB_SHELL_FORKING;
 	inner->flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
 	inner->depth++;
@@ -289,11 +289,12 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	const struct cmd *cmd = f->at;
 
 	f->inner = f->place;
+	f->inner.flags &= ~(uint32_t)AB_SHELL_PACED;
 	if (!f->op && !f->count)
 		f->moves = AB_UNLIKELY(run->stayed != NULL) ?
 				   ab_run_moves(run) : run->moves;
 	if (AB_UNLIKELY(f->is_background))
-		set_background(&f->inner);
+		set_background(&f->inner, f->place.flags & AB_SHELL_PACED);
 	if (f->is_branch)
 		f->inner.flags |= AB_SHELL_MAYBE;
 	if (AB_UNLIKELY(cmd->flags & (CMD_BACKGROUND | CMD_COPROC)) &&
@@ -302,7 +303,7 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		if (f->is_branch)
 			close_branch(run, f);
 		open_background(run, f);
-		set_background(&f->inner);
+		set_background(&f->inner, f->place.flags & AB_SHELL_PACED);
 	}
 	if (f->op && !f->is_branch && !f->is_sure && f->count == 0) {
 		open_branch(run, f);
@@ -421,12 +422,14 @@ static bool ends_subshell(struct ab_shell_run *run, struct visit_frame *f)
 	return ab_visit_last(run, &place);
 }
 
-/* Nothing joins it to another command, and nothing is open around it. */
+/* Nothing joins it to another command, nothing is open around it, and its place
+   is its list's. */
 static inline bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
 {
 	return cmd->op <= CMD_OP_NEXT && cmd->pipe_count <= 1 &&
 	       !(cmd->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND)) &&
-	       !f->op && !f->count && !f->is_branch && !f->is_background;
+	       !f->op && !f->count && !f->is_branch && !f->is_background &&
+	       !(f->place.flags & AB_SHELL_PACED);
 }
 
 /* The command that is next. */

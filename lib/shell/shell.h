@@ -202,8 +202,7 @@ enum ab_shell_place {
 	AB_SHELL_CONDITION = 1 << 2,	/* of if, while, until */
 	AB_SHELL_MAYBE = 1 << 3,	/* after && or ||, in if, case, loops */
 	AB_SHELL_LOOP = 1 << 4,		/* in the body of a loop */
-	AB_SHELL_ENDLESS = 1 << 5,	/* `while :`, `for ((;;))` around it,
-					 * and no round waits or leaves it */
+	AB_SHELL_ENDLESS = 1 << 5,	/* `while :`, `for ((;;))` around it */
 	AB_SHELL_SUBSHELL = 1 << 6,	/* its effects on the shell are lost */
 	AB_SHELL_SUBSTITUTION = 1 << 7, /* in $(), ``, <(), >() */
 	AB_SHELL_DEFINITION = 1 << 8,	/* in a function's body that nobody
@@ -214,7 +213,9 @@ enum ab_shell_place {
 	AB_SHELL_PIPE_BOTH = 1 << 12,	/* |& takes its stderr too */
 	AB_SHELL_UNMOVED = 1 << 13,	/* behind `cd d ||`: it stands where it
 					 * stood before that */
-	AB_SHELL_FORKING = 1 << 14	/* BACKGROUND inside ENDLESS */
+	AB_SHELL_PACED = 1 << 14,	/* the list of such a loop, which waits
+					 * for what it started or is left */
+	AB_SHELL_FORKING = 1 << 15	/* BACKGROUND in ENDLESS, not PACED */
 };
 
 struct ab_shell_place_of {

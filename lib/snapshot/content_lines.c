@@ -181,7 +181,8 @@ static bool is_shown(const ab_content_window *w)
 {
 	size_t n = w->at - w->lo < 200 ? (size_t)(w->at - w->lo) : 200;
 
-	return ab_content_has(w->at - n, n, "example:");
+	return !(w->kind & AB_CONTENT_SETTINGS) &&
+	       ab_content_has(w->at - n, n, "example:");
 }
 
 /* The end of what a program keeps of a password, or NULL. */
