@@ -9,6 +9,7 @@ E2E_TESTS += tests/e2e/tool_mcp.py
 E2E_TESTS += tests/e2e/tool_mcp_box.py
 E2E_TESTS += tests/e2e/tool_check.py
 E2E_TESTS += tests/e2e/shell_sound.py
+E2E_TESTS += tests/e2e/shell_shapes.py
 E2E_TESTS += tests/e2e/tool_verify.py
 E2E_TESTS += tests/e2e/tool_weaker.py
 E2E_TESTS += tests/e2e/tool_scope.py
