@@ -193,8 +193,9 @@ static bool unescape(struct ab_code *k, struct escapes escapes,
 	for (uint32_t i = 0; i < len; i++) {
 		while (h < w->hole_count && holes[h].at <= i)
 			holes[h++].at = n;
-		if (from[i] == '\\' && i + 1 < len && from[i + 1] &&
-		    (escapes.is_any || memchr(escapes.bytes, from[i + 1], 3)))
+		if (from[i] == '\\' && i + 1 < len &&
+		    (escapes.is_any ||
+		     (from[i + 1] && memchr(escapes.bytes, from[i + 1], 3))))
 			i = put_escape(k, from, i + 1, len, to, &n) - 1;
 		else
 			to[n++] = from[i];

@@ -345,13 +345,20 @@ void ab_run_reading(struct ab_check *c, const struct ab_use *use,
 	c->told = told;
 }
 
+/* The program of that name, with or without its directory; or NULL. */
+static const struct ab_program *program_of(struct ab_check *c,
+					   const struct ab_word *name)
+{
+	uint32_t base = ab_name_base(name);
+
+	return ab_pack_find(c->pack, name->text + base, name->len - base);
+}
+
 /* Of a shell more than what the words say by themselves is judged: what its
    text does with the names. */
 static bool is_shell(struct ab_check *c, const struct ab_word *name)
 {
-	uint32_t base = ab_name_base(name);
-	const struct ab_program *p = ab_pack_find(c->pack, name->text + base,
-						  name->len - base);
+	const struct ab_program *p = program_of(c, name);
 
 	return p && ab_has_role(p, AB_ROLE_SHELL);
 }
@@ -695,9 +702,7 @@ static bool may_run_text(struct ab_check *c, const struct ab_word *name)
 					 AB_ROLE_WRAP, AB_ROLE_CODE,
 					 AB_ROLE_STDIN_SHELL,
 					 AB_ROLE_STDIN_CODE };
-	uint32_t base = ab_name_base(name);
-	const struct ab_program *p = ab_pack_find(c->pack, name->text + base,
-						  name->len - base);
+	const struct ab_program *p = program_of(c, name);
 
 	for (size_t i = 0; p && i < AB_ARRAY_LEN(kinds); i++) {
 		if (ab_has_role(p, kinds[i]))

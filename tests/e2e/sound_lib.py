@@ -187,15 +187,21 @@ class Maker:
         return "\n".join(lines + [self.fill("HIT @w")]) + "\n"
 
 
-def verdicts(programs):
-    rows = "".join(json.dumps({"id": str(i), "cmd": p.replace("HIT", "rm -rf")
-                                                        .replace("TOP", "")})
-                   + "\n" for i, p in enumerate(programs))
+def decisions(texts):
+    """What the guard says of each."""
+    rows = "".join(json.dumps({"id": str(i), "cmd": t}) + "\n"
+                   for i, t in enumerate(texts))
     done = tool("check", "shell", "--jsonl", *WHERE, stdin=rows.encode(),
                 timeout=20 * WAIT)
-    said = [json.loads(line)["verdict"] for line in done.out.splitlines()]
-    expect(len(said) == len(programs), done)
+    said = [json.loads(line) for line in done.out.splitlines()]
+    expect(len(said) == len(texts), done)
     return said
+
+
+def verdicts(programs):
+    return [said["verdict"] for said in
+            decisions([p.replace("HIT", "rm -rf").replace("TOP", "")
+                       for p in programs])]
 
 
 class Place:
