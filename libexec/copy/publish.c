@@ -375,6 +375,7 @@ void copy_give_up(supervision *s)
 {
 	end_turn(s);
 	finish_clearing(s);
+	forget_ended(s->job, s->record_fd);
 	if (s->old_record_fd < 0)
 		return;
 	forget_ended(s->job, s->old_record_fd);
@@ -535,6 +536,14 @@ static int swap_trees(supervision *s, bool replace)
 	return r;
 }
 
+/* Somebody has made it since, or ended it. */
+static int32_t code_of_publishing(int r)
+{
+	return r == -EEXIST ? AGENTBOX_EEXIST :
+	       r == -ENOENT ? AGENTBOX_ENOTFOUND
+			    : AGENTBOX_ESYS;
+}
+
 int copy_publish(supervision *s)
 {
 	copy_job *job = s->job;
@@ -547,15 +556,13 @@ int copy_publish(supervision *s)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
 			    "another job was at work on it");
 	if (r)
-		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST : AGENTBOX_ESYS,
-			    -r, "publish", "cannot publish the record");
+		return fail(s, code_of_publishing(r), -r, "publish",
+			    "cannot publish the record");
 	r = swap_trees(s, replace);
 	if (r) {
 		unpublish_record(s);
-		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST :
-			       r == -ENOENT ? AGENTBOX_ENOTFOUND
-					    : AGENTBOX_ESYS,
-			    -r, "publish", "cannot publish the tree");
+		return fail(s, code_of_publishing(r), -r, "publish",
+			    "cannot publish the tree");
 	}
 	/* what follows only adds to what a scrub finds, and looks whether there
 	   was one (put_away_old()): who revokes need not wait for it */
@@ -566,6 +573,8 @@ int copy_publish(supervision *s)
 	s->record_name[0] = 0;
 	if (replace)
 		put_away_old(s);
+	if (is_ended_since(s))
+		forget_ended(job, s->record_fd);
 	s->tree_name[0] = 0;
 	return 0;
 }
@@ -601,7 +610,8 @@ static int open_record(const copy_job *job, const char *name)
 /*
  * Nobody finds it by its name any more. The file itself stays until whoever
  * has it locked has ended: the scrub after this one is to wait for him, too.
- * -EEXIST: so many hang that there is no place for one more, and it stays.
+ * 1: there was none. -EEXIST: so many hang that there is no place for one more,
+ * and it stays; another -errno: it cannot be taken away.
  */
 static int put_away_record(const copy_job *job)
 {
@@ -614,60 +624,100 @@ static int put_away_record(const copy_job *job)
 			r = copy_rename(job->record_fd, job->plan.record_name,
 					job->record_fd, ended, RENAME_NEW);
 	}
-	if (r == -EEXIST)
+	if (r == -ENOENT)
+		return 1;
+	if (r == 0 || r == -EEXIST)
 		return r;
-	if (r && r != -ENOENT)
-		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
-	return 0;
+	if (unlinkat(job->record_fd, job->plan.record_name, 0) == 0)
+		return 0;
+	return errno == ENOENT ? 1 : -errno;
+}
+
+/* The records of this snapshot that have no name of their own any more. */
+typedef struct ended {
+	int fds[STAGING_ENDED + 1];
+	int count;
+} ended;
+
+/*
+ * Those of scrubs that somebody kept waiting, and this one's: that is the one
+ * that was put away, which a refresh may have exchanged since `last` was
+ * opened, and `last` where it could not be put away.
+ */
+static void open_ended(const copy_job *job, int last, ended *e)
+{
+	char name[STAGING_NAME];
+
+	e->count = 0;
+	for (unsigned i = 0; i < STAGING_ENDED; i++) {
+		int fd = staging_ended_name(job, i, name)
+				 ? -1
+				 : open_record(job, name);
+
+		if (fd >= 0)
+			e->fds[e->count++] = fd;
+	}
+	if (last >= 0)
+		e->fds[e->count++] = last;
 }
 
 /*
  * A refresh that has published puts the generation before away, and is done.
- * -EWOULDBLOCK: it hangs, and what it has locked a sweep passes over.
+ * Whoever had these records has ended, or -EWOULDBLOCK: one hangs, and what it
+ * has locked a sweep passes over. Each is closed, for two may be one file.
  */
-static int wait_for_others(const copy_job *job, int record, uint64_t until)
-{
-	if (record < 0)
-		return 0;
-	while (staging_lock(record) == -EWOULDBLOCK) {
-		if (ab_clock_boot_ns() >= until)
-			return -EWOULDBLOCK;
-		(void)ab_fd_poll(-1, 0, 5);
-	}
-	forget_ended(job, record);
-	return 0;
-}
-
-/* Those of scrubs that somebody kept waiting; how many there are. */
-static int open_ended(const copy_job *job, int records[STAGING_ENDED])
-{
-	char ended[STAGING_NAME];
-	int count = 0;
-
-	for (unsigned i = 0; i < STAGING_ENDED; i++) {
-		int fd = staging_ended_name(job, i, ended)
-				 ? -1
-				 : open_record(job, ended);
-
-		if (fd >= 0)
-			records[count++] = fd;
-	}
-	return count;
-}
-
-/* Whoever had this snapshot's records has ended. 0 or -EWOULDBLOCK. */
-static int wait_for_all(const copy_job *job, int record, const int *before,
-			int count)
+static int wait_for_ended(const copy_job *job, const ended *e)
 {
 	uint64_t until = ab_clock_boot_ns() + SCRUB_WAIT_NS;
-	int r = wait_for_others(job, record, until);
+	int r = 0;
 
-	for (int i = 0; i < count; i++) {
-		if (wait_for_others(job, before[i], until))
-			r = -EWOULDBLOCK;
-		close(before[i]);
+	for (int i = 0; i < e->count; i++) {
+		ab_autofd int fd = e->fds[i];
+		int lock;
+
+		while ((lock = staging_lock(fd)) == -EWOULDBLOCK &&
+		       ab_clock_boot_ns() < until)
+			(void)ab_fd_poll(-1, 0, 5);
+		if (lock == -EWOULDBLOCK)
+			r = lock;
+		else
+			forget_ended(job, fd);
 	}
 	return r;
+}
+
+/*
+ * What has its names is ended, and who was at it has ended (0), or hangs (1).
+ * Who had the record that was put away may have published a tree while he was
+ * waited for: so until nothing is found by its names.
+ */
+static int end_named(supervision *s, enum staging_empty empty,
+		     ab_copy_done *done, bool *found)
+{
+	const copy_job *job = s->job;
+
+	do {
+		int record = open_record(job, job->plan.record_name);
+		int tree = scrub_tree(s, job->dest_fd, job->plan.dest_name,
+				      empty, &done->files);
+		int away = put_away_record(job), others;
+		ended e;
+
+		open_ended(job, record, &e);
+		others = wait_for_ended(job, &e);
+		*found |= tree == 0 || e.count > 0;
+		if (tree < 0)
+			return tree;
+		if (away < 0 && away != -EEXIST)
+			return fail(s, code_of(away), -away,
+				    job->plan.record_name,
+				    "cannot take the record's name away");
+		if (away < 0 || others)
+			return 1;
+		if (tree == 1 && away == 1)
+			return 0;
+	} while (check_is_snapshot(s) == 0);
+	return -1;
 }
 
 int copy_scrub(supervision *s, ab_copy_done *done)
@@ -676,36 +726,30 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	enum staging_empty empty = job->plan.flags & AB_COPY_UNLINK
 					   ? EMPTY_NOTHING
 					   : EMPTY_ALL;
-	ab_autofd int record = -1;
 	char slot[STAGING_NAME];
-	int before[STAGING_ENDED], count;
-	int now, kept, others, left, old = 1;
+	bool found = false;
+	int hangs, left, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (check_is_snapshot(s))
 		return -1;
-	record = open_record(job, job->plan.record_name);
-	count = open_ended(job, before);
-	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, empty,
-			 &done->files);
-	kept = put_away_record(job);
-	others = wait_for_all(job, record, before, count);
+	hangs = end_named(s, empty, done, &found);
 	if (staging_old_name(job, slot) == 0)
 		old = scrub_tree(s, job->staging_fd, slot, empty,
 				 &done->files);
 	/* what a refresh was clearing away, alive or not */
 	staging_sweep(job->staging_fd);
-	if (now < 0 || old < 0)
+	if (hangs < 0 || old < 0)
 		return -1;
-	left = kept || others ? 0 : staging_end(job, empty, &done->files);
+	left = hangs ? 0 : staging_end(job, empty, &done->files);
 	if (left)
 		return fail(s, code_of(left), -left, job->plan.dest_name,
 			    "cannot end what jobs that were killed have left");
-	if (kept || others)
+	if (hangs)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
 			    "a refresh that does not end holds what is left");
-	return now && old && !count
-		       ? fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
-			      "there is no snapshot")
-		       : 0;
+	return found || old == 0
+		       ? 0
+		       : fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
+			      "there is no snapshot");
 }

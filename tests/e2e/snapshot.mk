@@ -72,3 +72,17 @@ tests_e2e_snapshot_race_long_CPPFLAGS = $(E2E_BOX_CPPFLAGS) \
 	-DRACE_SECONDS=180 -DKILLS=1000 -DENDS=1000u
 tests_e2e_snapshot_race_long_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_race_long_LDADD = $(E2E_COPY_LIBS)
+
+# Two helpers, switched at each system call of both.
+check_PROGRAMS += tests/e2e/snapshot_steps tests/e2e/snapshot_steps_long
+E2E_TESTS += tests/e2e/snapshot_steps
+CHECK_LONG_TESTS += tests/e2e/snapshot_steps_long
+tests_e2e_snapshot_steps_SOURCES = tests/e2e/snapshot_steps.c
+tests_e2e_snapshot_steps_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_snapshot_steps_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_steps_LDADD = $(E2E_COPY_LIBS)
+tests_e2e_snapshot_steps_long_SOURCES = tests/e2e/snapshot_steps.c
+tests_e2e_snapshot_steps_long_CPPFLAGS = $(E2E_BOX_CPPFLAGS) \
+	-D'STRIDES={1,1}' -DMOST_SECONDS=3600
+tests_e2e_snapshot_steps_long_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_steps_long_LDADD = $(E2E_COPY_LIBS)
