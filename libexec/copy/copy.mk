@@ -14,6 +14,7 @@ COPY_FILES_BUT_READER = \
 	libexec/copy/rights.c \
 	libexec/copy/ring.c libexec/copy/ring.h \
 	libexec/copy/scout.c \
+	libexec/copy/scrub.c \
 	libexec/copy/spare.c libexec/copy/spare.h \
 	libexec/copy/staging.c libexec/copy/staging.h \
 	libexec/copy/supervise.c libexec/copy/supervise.h \

@@ -25,8 +25,6 @@
 #include "snapshot/manifest.h"
 #include "supervise.h"
 
-/* How long a scrub waits for who is at the same snapshot. */
-#define SCRUB_WAIT_NS (UINT64_C(2) * 1000000000)
 #define RECORD_MAX ((size_t)8 << 30)
 
 static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
@@ -35,8 +33,7 @@ static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
 	return copy_fail(&s->failure, code, sys_errno, where, message);
 }
 
-/* Of what cannot be made, moved or opened in a directory of ours. */
-static int32_t code_of(int r)
+int32_t copy_code_of(int r)
 {
 	return r == -EACCES || r == -EPERM || r == -EROFS ? AGENTBOX_EACCES
 							  : AGENTBOX_ESYS;
@@ -63,7 +60,7 @@ static int open_locked(int dirfd, const char *name)
 	}
 }
 
-static int open_tree(const copy_job *job)
+int copy_open_tree(const copy_job *job)
 {
 	int fd = openat(job->dest_fd, job->plan.dest_name,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -161,7 +158,7 @@ int copy_open_old(supervision *s)
 
 	digest_options(job);
 	read_boot(s->boot);
-	s->old_tree_fd = open_tree(job);
+	s->old_tree_fd = copy_open_tree(job);
 	if (replace && s->old_tree_fd < 0)
 		return fail(s, s->old_tree_fd == -ENOENT ? AGENTBOX_ENOTFOUND
 							 : AGENTBOX_ESYS,
@@ -188,8 +185,7 @@ int copy_open_old(supervision *s)
 	return 0;
 }
 
-/* Every snapshot has a manifest, and one without is no snapshot. */
-static bool has_manifest(int tree)
+bool copy_has_manifest(int tree)
 {
 	ab_autofd int dir = tree < 0 ? -1
 				     : openat(tree, AB_MANIFEST_DIR,
@@ -208,12 +204,12 @@ int copy_open_for_verify(supervision *s)
 	ab_autofd int fd = -1;
 	int r;
 
-	s->old_tree_fd = open_tree(job);
+	s->old_tree_fd = copy_open_tree(job);
 	if (s->old_tree_fd < 0 &&
 	    (s->old_tree_fd != -ENOTDIR || job->record_fd < 0))
 		return fail(s, s->old_tree_fd == -ENOENT
 				       ? AGENTBOX_ENOTFOUND
-				       : code_of(s->old_tree_fd),
+				       : copy_code_of(s->old_tree_fd),
 			    -s->old_tree_fd, job->plan.dest_name,
 			    "cannot open the snapshot");
 	if (job->record_fd < 0)
@@ -222,14 +218,14 @@ int copy_open_for_verify(supervision *s)
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	r = fd < 0 ? errno : 0;
 	/* with a record or a manifest it was one, and something is wrong */
-	if (r == ENOENT && !has_manifest(s->old_tree_fd))
+	if (r == ENOENT && !copy_has_manifest(s->old_tree_fd))
 		return fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
 			    "what is there is no snapshot");
 	if (s->old_tree_fd < 0)
 		return fail(s, AGENTBOX_ETAMPERED, 0, job->plan.dest_name,
 			    "it is no directory any more");
 	/* another user's, who alone may read it */
-	if (r && code_of(-r) == AGENTBOX_EACCES)
+	if (r && copy_code_of(-r) == AGENTBOX_EACCES)
 		return fail(s, AGENTBOX_EACCES, r, job->plan.record_name,
 			    "the record may not be read");
 	if (fd < 0 || !load_record(s, fd))
@@ -315,15 +311,17 @@ int copy_begin_output(supervision *s)
 	struct stat st;
 	int r;
 
-	s->tree_fd = staging_make_dir(job, job->staging_fd, s->tree_name);
-	if (s->tree_fd < 0)
-		return fail(s, code_of(s->tree_fd), -s->tree_fd, "staging",
-			    "cannot make anything in the directory that is to "
-			    "hold the snapshot");
+	/* the record first: by it a scrub sees that the tree is worked on */
 	s->record_fd = staging_make_file(job, job->record_fd, s->record_name);
 	if (s->record_fd < 0)
-		return fail(s, code_of(s->record_fd), -s->record_fd, "record",
-			    "cannot make the record");
+		return fail(s, copy_code_of(s->record_fd), -s->record_fd, "record",
+			    "cannot make the snapshot's record in the "
+			    "directory that is to hold it");
+	s->tree_fd = staging_make_dir(job, job->staging_fd, s->tree_name);
+	if (s->tree_fd < 0)
+		return fail(s, copy_code_of(s->tree_fd), -s->tree_fd, "staging",
+			    "cannot make anything in the directory that is to "
+			    "hold the snapshot");
 	if ((p->output_uid != UINT32_MAX || p->output_gid != UINT32_MAX) &&
 	    fchown(s->tree_fd, p->output_uid, p->output_gid))
 		return fail(s, AGENTBOX_EACCES, errno, "staging",
@@ -347,18 +345,6 @@ int copy_begin_output(supervision *s)
 		 : 0;
 }
 
-/* A scrub that could not wait left this record at one of these names. */
-static void forget_ended(const copy_job *job, int record)
-{
-	char ended[STAGING_NAME];
-
-	for (unsigned i = 0; i < STAGING_ENDED; i++) {
-		if (staging_ended_name(job, i, ended) == 0 &&
-		    staging_is_named(record, job->record_fd, ended))
-			(void)unlinkat(job->record_fd, ended, 0);
-	}
-}
-
 /* No name is given any more, and nobody waits for what goes away. */
 static void end_turn(supervision *s)
 {
@@ -375,10 +361,10 @@ void copy_give_up(supervision *s)
 {
 	end_turn(s);
 	finish_clearing(s);
-	forget_ended(s->job, s->record_fd);
+	staging_forget_ended(s->job, s->record_fd);
 	if (s->old_record_fd < 0)
 		return;
-	forget_ended(s->job, s->old_record_fd);
+	staging_forget_ended(s->job, s->old_record_fd);
 	(void)flock(s->old_record_fd, LOCK_UN);
 }
 
@@ -411,10 +397,22 @@ static int publish_record(const supervision *s)
 			   has_record(s) ? RENAME_EXCHANGED : RENAME_NEW);
 }
 
+/* Was what we published scrubbed since? */
+static bool is_ended_since(const supervision *s)
+{
+	const copy_job *job = s->job;
+
+	return !staging_is_named(s->record_fd, job->record_fd,
+				 job->plan.record_name);
+}
+
 static void unpublish_record(const supervision *s)
 {
 	const copy_job *job = s->job;
 
+	/* then what has the name now is another's */
+	if (is_ended_since(s))
+		return;
 	if (has_record(s))
 		(void)copy_rename(job->record_fd, s->record_name,
 				  job->record_fd, job->plan.record_name,
@@ -424,40 +422,12 @@ static void unpublish_record(const supervision *s)
 				  job->record_fd, s->record_name, RENAME_NEW);
 }
 
-/* Move it out of its name and end it. 1: it was not there. */
-static int scrub_tree(supervision *s, int dirfd, const char *name,
-		      enum staging_empty empty, uint64_t *files)
-{
-	char going[STAGING_NAME];
-	int staging = s->job->staging_fd;
-	int r = staging_new_name(s->job, ".scrub", going);
-
-	if (r == 0)
-		r = copy_rename(dirfd, name, staging, going, RENAME_NEW);
-	if (r == -ENOENT)
-		return 1;
-	if (r == 0)
-		r = staging_remove(staging, going, empty, files);
-	return r ? fail(s, code_of(r), -r, name,
-			"cannot end all of the snapshot")
-		 : 0;
-}
-
 bool copy_is_ended(const supervision *s)
 {
 	const copy_job *job = s->job;
 
 	return has_record(s) &&
 	       !staging_is_named(s->old_record_fd, job->record_fd,
-				 job->plan.record_name);
-}
-
-/* Was what we published scrubbed since? */
-static bool is_ended_since(const supervision *s)
-{
-	const copy_job *job = s->job;
-
-	return !staging_is_named(s->record_fd, job->record_fd,
 				 job->plan.record_name);
 }
 
@@ -479,8 +449,8 @@ static void put_away_old(supervision *s)
 		memcpy(s->tree_name, going, sizeof(going));
 		/* a scrub that looked for it before it lay there */
 		if (is_ended_since(s))
-			(void)scrub_tree(s, job->staging_fd, slot, EMPTY_ALL,
-					 NULL);
+			(void)staging_take(job, job->staging_fd, slot,
+					   EMPTY_ALL, NULL);
 	}
 	if (s->tree_name[0])
 		(void)staging_remove(job->staging_fd, s->tree_name,
@@ -574,182 +544,7 @@ int copy_publish(supervision *s)
 	if (replace)
 		put_away_old(s);
 	if (is_ended_since(s))
-		forget_ended(job, s->record_fd);
+		staging_forget_ended(job, s->record_fd);
 	s->tree_name[0] = 0;
 	return 0;
-}
-
-/* --- scrubbing ------------------------------------------------------------ */
-
-/*
- * What is to be ended by its public name must be a snapshot; the host's own
- * trees are.
- */
-static int check_is_snapshot(supervision *s)
-{
-	const copy_job *job = s->job;
-	ab_autofd int tree = -1;
-
-	if (!(job->plan.flags & AB_COPY_ASKED))
-		return 0;
-	tree = open_tree(job);
-	if (tree != -ENOENT && !has_manifest(tree))
-		return fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
-			    "what is there is no snapshot, and stays");
-	return 0;
-}
-
-static int open_record(const copy_job *job, const char *name)
-{
-	return job->record_fd < 0 ? -1
-				  : openat(job->record_fd, name,
-					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-						   O_CLOEXEC);
-}
-
-/*
- * Nobody finds it by its name any more. The file itself stays until whoever
- * has it locked has ended: the scrub after this one is to wait for him, too.
- * 1: there was none. -EEXIST: so many hang that there is no place for one more,
- * and it stays; another -errno: it cannot be taken away.
- */
-static int put_away_record(const copy_job *job)
-{
-	char ended[STAGING_NAME];
-	int r = job->record_fd < 0 ? -ENOENT : -EEXIST;
-
-	for (unsigned i = 0; r == -EEXIST && i < STAGING_ENDED; i++) {
-		r = staging_ended_name(job, i, ended);
-		if (r == 0)
-			r = copy_rename(job->record_fd, job->plan.record_name,
-					job->record_fd, ended, RENAME_NEW);
-	}
-	if (r == -ENOENT)
-		return 1;
-	if (r == 0 || r == -EEXIST)
-		return r;
-	if (unlinkat(job->record_fd, job->plan.record_name, 0) == 0)
-		return 0;
-	return errno == ENOENT ? 1 : -errno;
-}
-
-/* The records of this snapshot that have no name of their own any more. */
-typedef struct ended {
-	int fds[STAGING_ENDED + 1];
-	int count;
-} ended;
-
-/*
- * Those of scrubs that somebody kept waiting, and this one's: that is the one
- * that was put away, which a refresh may have exchanged since `last` was
- * opened, and `last` where it could not be put away.
- */
-static void open_ended(const copy_job *job, int last, ended *e)
-{
-	char name[STAGING_NAME];
-
-	e->count = 0;
-	for (unsigned i = 0; i < STAGING_ENDED; i++) {
-		int fd = staging_ended_name(job, i, name)
-				 ? -1
-				 : open_record(job, name);
-
-		if (fd >= 0)
-			e->fds[e->count++] = fd;
-	}
-	if (last >= 0)
-		e->fds[e->count++] = last;
-}
-
-/*
- * A refresh that has published puts the generation before away, and is done.
- * Whoever had these records has ended, or -EWOULDBLOCK: one hangs, and what it
- * has locked a sweep passes over. Each is closed, for two may be one file.
- */
-static int wait_for_ended(const copy_job *job, const ended *e)
-{
-	uint64_t until = ab_clock_boot_ns() + SCRUB_WAIT_NS;
-	int r = 0;
-
-	for (int i = 0; i < e->count; i++) {
-		ab_autofd int fd = e->fds[i];
-		int lock;
-
-		while ((lock = staging_lock(fd)) == -EWOULDBLOCK &&
-		       ab_clock_boot_ns() < until)
-			(void)ab_fd_poll(-1, 0, 5);
-		if (lock == -EWOULDBLOCK)
-			r = lock;
-		else
-			forget_ended(job, fd);
-	}
-	return r;
-}
-
-/*
- * What has its names is ended, and who was at it has ended (0), or hangs (1).
- * Who had the record that was put away may have published a tree while he was
- * waited for: so until nothing is found by its names.
- */
-static int end_named(supervision *s, enum staging_empty empty,
-		     ab_copy_done *done, bool *found)
-{
-	const copy_job *job = s->job;
-
-	do {
-		int record = open_record(job, job->plan.record_name);
-		int tree = scrub_tree(s, job->dest_fd, job->plan.dest_name,
-				      empty, &done->files);
-		int away = put_away_record(job), others;
-		ended e;
-
-		open_ended(job, record, &e);
-		others = wait_for_ended(job, &e);
-		*found |= tree == 0 || e.count > 0;
-		if (tree < 0)
-			return tree;
-		if (away < 0 && away != -EEXIST)
-			return fail(s, code_of(away), -away,
-				    job->plan.record_name,
-				    "cannot take the record's name away");
-		if (away < 0 || others)
-			return 1;
-		if (tree == 1 && away == 1)
-			return 0;
-	} while (check_is_snapshot(s) == 0);
-	return -1;
-}
-
-int copy_scrub(supervision *s, ab_copy_done *done)
-{
-	copy_job *job = s->job;
-	enum staging_empty empty = job->plan.flags & AB_COPY_UNLINK
-					   ? EMPTY_NOTHING
-					   : EMPTY_ALL;
-	char slot[STAGING_NAME];
-	bool found = false;
-	int hangs, left, old = 1;
-
-	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
-	if (check_is_snapshot(s))
-		return -1;
-	hangs = end_named(s, empty, done, &found);
-	if (staging_old_name(job, slot) == 0)
-		old = scrub_tree(s, job->staging_fd, slot, empty,
-				 &done->files);
-	/* what a refresh was clearing away, alive or not */
-	staging_sweep(job->staging_fd);
-	if (hangs < 0 || old < 0)
-		return -1;
-	left = hangs ? 0 : staging_end(job, empty, &done->files);
-	if (left)
-		return fail(s, code_of(left), -left, job->plan.dest_name,
-			    "cannot end what jobs that were killed have left");
-	if (hangs)
-		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
-			    "a refresh that does not end holds what is left");
-	return found || old == 0
-		       ? 0
-		       : fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
-			      "there is no snapshot");
 }

@@ -167,6 +167,31 @@ int staging_make_file(const copy_job *job, int dirfd, char name[STAGING_NAME])
 	return -EBUSY;
 }
 
+void staging_forget_ended(const copy_job *job, int record)
+{
+	char ended[STAGING_NAME];
+
+	for (unsigned i = 0; i < STAGING_ENDED; i++) {
+		if (staging_ended_name(job, i, ended) == 0 &&
+		    staging_is_named(record, job->record_fd, ended))
+			(void)unlinkat(job->record_fd, ended, 0);
+	}
+}
+
+int staging_take(const copy_job *job, int dirfd, const char *name,
+		 enum staging_empty empty, uint64_t *files)
+{
+	char going[STAGING_NAME];
+	int r = staging_new_name(job, ".scrub", going);
+
+	if (r == 0)
+		r = copy_rename(dirfd, name, job->staging_fd, going,
+				RENAME_NEW);
+	if (r == -ENOENT)
+		return 1;
+	return r ? r : staging_remove(job->staging_fd, going, empty, files);
+}
+
 /* --- sweeping ------------------------------------------------------------- */
 
 /* The suffix of a name that a killed job may have left, or NULL. */
@@ -240,7 +265,8 @@ static void sweep_name(int dirfd, const char *name, const char *suffix,
 	(void)data;
 	if (fd < 0)
 		return;
-	if (staging_lock(fd) == 0) {
+	/* names of records are given again: it may be another's by now */
+	if (is_still(fd, dirfd, name)) {
 		if (is_record(suffix))
 			(void)unlinkat(dirfd, name, 0);
 		else
@@ -261,8 +287,10 @@ void staging_sweep(int dirfd)
 /* --- what one snapshot has left ------------------------------------------- */
 
 typedef struct ending {
+	const copy_job *job;
 	char own[STAGING_NAME];
-	bool is_at_work; /* somebody makes it for the first time */
+	/* somebody makes it for the first time, or cannot be asked */
+	bool is_at_work;
 	enum staging_empty empty;
 	uint64_t *files;
 	int error; /* the first */
@@ -279,7 +307,6 @@ static void keep_first(ending *e, int r)
 		e->error = r;
 }
 
-/* Who cannot be asked may be at work. */
 static void look_at_record(int dirfd, const char *name, const char *suffix,
 			   void *data)
 {
@@ -289,37 +316,57 @@ static void look_at_record(int dirfd, const char *name, const char *suffix,
 	if (!is_record(suffix) || !is_own(e, name))
 		return;
 	fd = open_left(dirfd, name);
-	if (fd < 0) {
-		keep_first(e, -errno);
-		return;
-	}
-	r = staging_lock(fd);
-	close(fd);
-	if (r == -EWOULDBLOCK)
+	r = fd < 0 ? -errno : staging_lock(fd);
+	if (fd >= 0)
+		close(fd);
+	if (r && r != -ENOENT)
 		e->is_at_work = true;
-	else
+	if (r != -EWOULDBLOCK)
 		keep_first(e, r);
 }
 
+/*
+ * Who makes a tree has made its record before, and has it locked while it has
+ * a name of its own; then it has the snapshot's.
+ */
+static void look_for_work(ending *e)
+{
+	const copy_job *job = e->job;
+	struct stat st;
+	int r = visit_all(job->record_fd, look_at_record, e);
+
+	if (r == 0 && fstatat(job->record_fd, job->plan.record_name, &st,
+			      AT_SYMLINK_NOFOLLOW))
+		r = -errno;
+	if (r != -ENOENT)
+		e->is_at_work = true;
+	keep_first(e, r);
+}
+
+/* Of a tree that is there: a job that begins later has another. */
 static void end_tree(int dirfd, const char *name, const char *suffix,
 		     void *data)
 {
 	ending *e = data;
+	int r;
 
-	if (!is_record(suffix) && is_own(e, name))
-		keep_first(e, staging_remove(dirfd, name, e->empty, e->files));
+	if (is_record(suffix) || !is_own(e, name) || e->is_at_work)
+		return;
+	look_for_work(e);
+	if (e->is_at_work)
+		return;
+	r = staging_take(e->job, dirfd, name, e->empty, e->files);
+	keep_first(e, r == 1 ? 0 : r);
 }
 
 int staging_end(const copy_job *job, enum staging_empty empty, uint64_t *files)
 {
-	ending e = { .empty = empty, .files = files };
+	ending e = { .job = job, .empty = empty, .files = files };
 	int r = own_part(job, e.own);
 
 	/* no record, and so nothing that belongs to it */
 	if (r)
 		return r == -ENOENT ? 0 : r;
-	keep_first(&e, visit_all(job->record_fd, look_at_record, &e));
-	if (!e.is_at_work && !e.error)
-		keep_first(&e, visit_all(job->staging_fd, end_tree, &e));
+	keep_first(&e, visit_all(job->staging_fd, end_tree, &e));
 	return e.error;
 }

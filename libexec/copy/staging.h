@@ -46,6 +46,9 @@ int staging_old_name(const copy_job *job, char name[STAGING_NAME]);
 int staging_ended_name(const copy_job *job, unsigned which,
 		       char name[STAGING_NAME]);
 
+/* Whoever had this one has ended: it lies at none of them any more. */
+void staging_forget_ended(const copy_job *job, int record);
+
 /* What a removal makes empty first, for those who hold it open. */
 enum staging_empty {
 	EMPTY_NOTHING,
@@ -69,6 +72,13 @@ int staging_end(const copy_job *job, enum staging_empty empty, uint64_t *files);
  */
 int staging_remove(int dirfd, const char *name, enum staging_empty empty,
 		   uint64_t *files);
+
+/*
+ * The same of a tree that somebody may be naming anew meanwhile: first it loses
+ * its name. 1: it was not there.
+ */
+int staging_take(const copy_job *job, int dirfd, const char *name,
+		 enum staging_empty empty, uint64_t *files);
 
 /*
  * The same piece by piece, for who has others to listen to. A removal that

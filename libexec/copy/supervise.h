@@ -65,6 +65,14 @@ bool copy_is_ended(const supervision *s);
 void copy_give_up(supervision *s);
 /* Nothing of this job is left. */
 void copy_abandon(supervision *s);
+/* Of what cannot be made, moved or opened in a directory of ours (-errno). */
+int32_t copy_code_of(int r);
+/* The tree that has the snapshot's name; -errno. */
+int copy_open_tree(const copy_job *job);
+/* Every snapshot has a manifest, and one without is no snapshot. */
+bool copy_has_manifest(int tree);
+
+/* scrub.c */
 int copy_scrub(supervision *s, ab_copy_done *done);
 
 /*

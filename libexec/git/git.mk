@@ -20,6 +20,7 @@ libexec_agentbox_git_SOURCES = \
 	libexec/copy/levels.c libexec/copy/levels.h \
 	libexec/copy/main.c \
 	libexec/copy/publish.c \
+	libexec/copy/scrub.c \
 	libexec/copy/remove.c \
 	libexec/copy/rights.c \
 	libexec/copy/scout.c \
