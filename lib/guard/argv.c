@@ -805,6 +805,15 @@ bool ab_use_has_letter(const struct ab_use *use, char letter)
 	return false;
 }
 
+bool ab_use_has_word(const struct ab_use *use, const char *text)
+{
+	uint32_t i = 1;
+
+	while (i < use->count && !ab_word_equals(&use->words[i], text))
+		i++;
+	return i < use->count;
+}
+
 uint64_t ab_use_starts(struct ab_use *use)
 {
 	uint64_t starts = 0;

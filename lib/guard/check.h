@@ -308,6 +308,8 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 uint64_t ab_use_starts(struct ab_use *use);
 /* An option may have the letter: most greps have no -l. */
 bool ab_use_has_letter(const struct ab_use *use, char letter);
+/* One of its words is that. */
+bool ab_use_has_word(const struct ab_use *use, const char *text);
 /* The test of find at a word is behind `!`, or in a group that is. */
 bool ab_is_negated(const struct ab_use *use, uint32_t word);
 /* find: what the test takes is cut off by -prune, and nothing is done to it. */

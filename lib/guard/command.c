@@ -715,6 +715,7 @@ void ab_judge_program(struct ab_check *c, const struct ab_program *p,
 	default_output(c, use);
 	if (p && !use->is_help && c->command &&
 	    (c->command->place.out || c->command->redir_count ||
+	     p->is_names ||
 	     AB_UNLIKELY(ab_list_in(c->command) != NULL)))
 		ab_wrap_names(c, use);
 	c->use = outer;

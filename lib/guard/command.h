@@ -156,6 +156,9 @@ bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
 /* cat $(find ~ -name id_rsa): what the names are is judged, too. */
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count);
+/* > "$(find ~)": the same of one that is opened. */
+void ab_check_found_path(struct ab_check *c, enum ab_role_kind role,
+			 const struct ab_word *w);
 /* All that the hole stands for are names that a find in the project told, which
    looked for names. */
 bool ab_names_are_own(const struct ab_hole *hole);

@@ -207,6 +207,27 @@ struct group {
 	bool is_narrow, all_narrow, is_not;
 };
 
+/* -size +0, -mtime -9999, -newermt 1970-01-01: whatever was made. */
+static bool takes_all(const struct ab_word *test, const struct ab_word *value)
+{
+	static const char *const ages[] = { "-mtime", "-atime", "-ctime",
+					    NULL };
+	const char *s = value->text;
+	uint32_t n = value->len, digits = 1;
+
+	if (value->hole_count || n < 2)
+		return false;
+	while (digits < n && s[digits] >= '0' && s[digits] <= '9')
+		digits++;
+	if (ab_word_equals(test, "-size"))
+		return *s == '+' && s[1] == '0' && digits == 2;
+	if (ab_word_equals(test, "-newermt"))
+		return digits == 4 && *s < '2';
+	return is_one_of(test, ages) &&
+	       ((*s == '-' && digits == n && n > 3) || ab_word_equals(value,
+								      "+0"));
+}
+
 /* What a test says by which find takes only some. */
 static bool is_narrowing(const struct ab_use *use, uint32_t i)
 {
@@ -218,7 +239,7 @@ static bool is_narrowing(const struct ab_use *use, uint32_t i)
 	static const char *const others[] = { "-mtime",	   "-mmin",  "-atime",
 					      "-amin",	   "-ctime", "-cmin",
 					      "-newer",	   "-newermt",
-					      "-size",	   "-empty", "-user",
+					      "-size",	   "-empty",
 					      "-perm",	   "-links", "-inum",
 					      "-samefile", "-nouser", NULL };
 	const struct ab_word *w = &use->words[i];
@@ -228,7 +249,8 @@ static bool is_narrowing(const struct ab_use *use, uint32_t i)
 	/* a link that leads nowhere; any other kind there are many of */
 	if (ab_word_equals(w, "-xtype"))
 		return i + 1 < use->count && ab_word_equals(w + 1, "l");
-	return is_one_of(w, others);
+	return is_one_of(w, others) &&
+	       !(i + 1 < use->count && takes_all(w, w + 1));
 }
 
 /* Behind these stands a value, which is no word of the expression. */

@@ -126,31 +126,46 @@ static bool is_action(const struct ab_word *w)
 	return false;
 }
 
-/* What narrows down which files find takes: NAME, or ""; false: who knows. */
-static bool what_is_found(struct ab_check *c, const struct ab_use *use,
+/* Tests that all files have which one user made. */
+static bool is_no_choice(const struct ab_word *option)
+{
+	static const char *const names[] = { "-type", "-maxdepth", "-mindepth",
+					     "-user", "-group", "-uid",
+					     "-gid" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(option, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What narrows down which files find takes: NAME, "" for all, "{}" for some
+   of which nobody knows what they are called. */
+static void what_is_found(struct ab_check *c, const struct ab_use *use,
 			  struct ab_word *name)
 {
+	const struct ab_word some = { .text = "{}", .len = 2,
+				      .span = use->words[0].span };
+
 	name->len = 0;
 	if (ab_found_name(c, use, name)) {
 		/* -name '*' is none */
 		if (ab_word_equals(name, "*"))
 			name->len = 0;
-		return true;
+		return;
 	}
 	/* -type f is no choice; whatever else there is may be one */
-	for (uint32_t i = 0; i < use->value_count; i++) {
+	for (uint32_t i = 0; i < use->value_count && !name->len; i++) {
 		const struct ab_word *o = &use->words[use->values[i].option];
 
-		if (!ab_word_equals(o, "-type") &&
-		    !ab_word_equals(o, "-maxdepth") &&
-		    !ab_word_equals(o, "-mindepth") && !is_action(o))
-			return false;
+		if (!is_no_choice(o) && !is_action(o))
+			*name = some;
 	}
-	for (uint32_t i = 1; i < use->count; i++) {
+	for (uint32_t i = 1; i < use->count && !name->len; i++) {
 		if (ab_word_equals(&use->words[i], "-empty"))
-			return false;
+			*name = some;
 	}
-	return true;
 }
 
 /* What is searched for from the root may be /etc's: most files that have a
@@ -230,8 +245,7 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 	uint32_t n = 0, i = 0, next = 0;
 	struct ab_word name;
 
-	if (!what_is_found(c, use, &name))
-		return 0;
+	what_is_found(c, use, &name);
 	do {
 		i = 0;
 		if (is_any && !next_name(c, use, &next, &name) && n)
@@ -544,22 +558,13 @@ static bool is_telling(const struct ab_word *name)
 	return letters > 1;
 }
 
-static bool has_word(const struct ab_use *use, const char *text)
-{
-	uint32_t k = 1;
-
-	while (k < use->count && !ab_word_equals(&use->words[k], text))
-		k++;
-	return k < use->count;
-}
-
 /* `-path x -prune -o -name y -print`: between any two -o stands a name, or what
    is not printed since something else is said to be. */
 static bool is_named_each(const struct ab_use *use)
 {
-	const bool is_silent = !has_word(use, "(") &&
-			       (has_word(use, "-print") ||
-				has_word(use, "-print0"));
+	const bool is_silent = !ab_use_has_word(use, "(") &&
+			       (ab_use_has_word(use, "-print") ||
+				ab_use_has_word(use, "-print0"));
 	bool is_named = false, is_told = false;
 
 	for (uint32_t k = 1; k < use->count; k++) {

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/digit.h"
 #include "guard/command.h"
+#include "guard/files.h"
 #include "guard/git.h"
 
 /* Those that go through it, if any; what git prints is noted otherwise. */
@@ -580,7 +581,7 @@ static bool leaves_names(const struct ab_word *w, bool *is_listed)
 {
 	static const char letters[] = "rRliIEFwsHzZngNu0tp-";
 	static const char *const names[] = {
-		"--files-with-matches", "--include=", "--exclude=",
+		"--files-with-matches", "--files", "--include=", "--exclude=",
 		"--exclude-dir=", "--glob=", "--type=", "--extension=",
 		"--hidden", "--no-ignore", "--ignore-case", "--recursive",
 		"--null", "--fixed-strings", "--word-regexp",
@@ -599,7 +600,7 @@ static bool leaves_names(const struct ab_word *w, bool *is_listed)
 		size_t n = strlen(names[i]);
 
 		if (w->len >= n && !memcmp(w->text, names[i], n)) {
-			*is_listed |= !i;
+			*is_listed |= i < 2;
 			return true;
 		}
 	}
@@ -632,20 +633,35 @@ static bool lists_files(const struct ab_use *use, struct ab_use *files,
 	}
 	if (!is_listed || !use->operand_count)
 		return false;
-	/* the pattern is none of them */
 	*files = *use;
+	/* the pattern is none of them, and rg --files has none */
+	if (ab_word_equals(&use->words[0], "rg") && ab_use_has_word(use, "--files"))
+		return true;
 	files->operands++;
 	files->operand_count--;
 	return true;
 }
 
-/* `grep -rl x .git/hooks`, `fd -H '^\.env'`: names that are special. */
+/* fd . DIR, rg --files DIR: what there is. */
+static bool lists_all(const struct ab_use *use, bool is_fd)
+{
+	const struct ab_word *pattern = &use->words[use->operands[0]];
+
+	return is_fd ? ab_word_equals(pattern, ".") || !pattern->len
+		     : ab_word_equals(&use->words[0], "rg") &&
+			       ab_use_has_word(use, "--files");
+}
+
+/* `grep -rl x .git/hooks`, `fd -H '^\.env'`: names that are special; and those
+   that are not the worktree's. */
 static uint32_t list_special(struct ab_check *c, const struct ab_use *use,
 			     const struct ab_use *files, bool is_fd,
 			     struct ab_word out[AB_MAX_STARTS])
 {
 	struct ab_word here = { .text = ".", .len = 1,
 				.span = use->words[0].span };
+	const struct ab_word some = { .text = "{}", .len = 2,
+				      .span = here.span };
 	bool is_hidden = ab_use_has_letter(use, 'H') ||
 			 ab_use_has_letter(use, 'u');
 	struct ab_word name;
@@ -657,12 +673,17 @@ static uint32_t list_special(struct ab_check *c, const struct ab_use *use,
 		ab_found_add(c, &here, &name, out, &n);
 	for (uint32_t i = 0; i < files->operand_count; i++) {
 		const struct ab_word *w = &use->words[files->operands[i]];
+		const bool is_special = ab_found_is_special(c, w);
 
-		if (!ab_found_is_special(c, w))
+		if (!is_special && ab_found_are_inside(c, files))
 			continue;
 		if (ab_found_is_full(c, use->words, n))
 			break;
-		out[n++] = *w;
+		/* of what is elsewhere some files, or all of them */
+		if (is_special || lists_all(use, is_fd))
+			out[n++] = *w;
+		else
+			n += ab_found_file(c, w, &some, false, &out[n]);
 	}
 	return n;
 }
@@ -703,6 +724,24 @@ static void pass_in(struct ab_check *c, const struct ab_use *use,
 	}
 	if (in)
 		pass_names(c, &rest, in, out);
+}
+
+/* find ~ -fprint l */
+static void print_into(struct ab_check *c, const struct ab_use *use)
+{
+	for (uint32_t i = 0; use->program->is_names && i < use->value_count;
+	     i++) {
+		const struct ab_word *o = &use->words[use->values[i].option];
+		struct ab_stream file = { .kind = AB_STREAM_REDIRECT };
+
+		if (!ab_word_equals(o, "-fprint") &&
+		    !ab_word_equals(o, "-fprint0"))
+			continue;
+		print_names(c, use, false, &file);
+		file.span = o->span;
+		ab_list_save(c, &use->words[use->values[i].word],
+			     ab_list_made(c, &file), true);
+	}
 }
 
 /* tee: the same goes into each file. */
@@ -761,6 +800,7 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	if (c->is_probe || c->is_reading)
 		return;
 	tee_names(c, use);
+	print_into(c, use);
 	if (AB_LIKELY(ab_has_stdout(c->command))) {
 		if (c->command->place.out)
 			wrap_names(c, use, c->command->place.out);
@@ -798,12 +838,31 @@ bool ab_names_are_own(const struct ab_hole *hole)
 		ab_names_are_all(ab_names_noted(s), s));
 }
 
-/* The names that a word stands for as a whole; or NULL. */
+/* The names that a word stands for as a whole, or behind of=; or NULL. */
 static const struct ab_names *names_of(const struct ab_word *w)
 {
 	const struct ab_hole *h = w->holes;
 
-	return w->len || w->hole_count != 1 ? NULL : ab_names_noted(h->origin);
+	if (w->hole_count != 1 || h->at != w->len ||
+	    (w->len && w->text[w->len - 1] != '='))
+		return NULL;
+	return ab_names_noted(h->origin);
+}
+
+/* The same words, each behind what stands before it. False: no memory. */
+static bool put_names(struct ab_check *c, const struct ab_word *w,
+		      const struct ab_word *names, uint32_t count,
+		      struct ab_word *out)
+{
+	struct ab_word before = *w;
+
+	before.hole_count = 0;
+	memcpy(out, names, count * sizeof(*out));
+	for (uint32_t i = 0; w->len && i < count; i++) {
+		if (!ab_file_join(c, &before, &names[i], &out[i]))
+			return false;
+	}
+	return true;
 }
 
 /* The words with all names put in; of a flat find the second half or not. */
@@ -831,11 +890,26 @@ static void judge_found(struct ab_check *c, const struct ab_word *words,
 			all[n++] = words[i];
 			continue;
 		}
-		memcpy(all + n, names->words + from,
-		       names->count * sizeof(*all));
+		if (!put_names(c, &words[i], names->words + from, names->count,
+			       all + n))
+			return;
 		n += names->count;
 	}
 	ab_run_reading(c, NULL, all, n, what);
+}
+
+void ab_check_found_path(struct ab_check *c, enum ab_role_kind role,
+			 const struct ab_word *w)
+{
+	const struct ab_names *names = c->has_names ? names_of(w) : NULL;
+
+	uint32_t from;
+
+	if (AB_LIKELY(!names || (names->is_read && role != AB_ROLE_SHOW)))
+		return;
+	from = names->is_flat && role != AB_ROLE_SHOW ? names->count : 0;
+	for (uint32_t i = 0; i < names->count; i++)
+		ab_check_path(c, c->use, role, &names->words[from + i]);
 }
 
 void ab_check_found(struct ab_check *c, const struct ab_word *words,

@@ -52,12 +52,17 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		taint |= AB_TAINT_REMOTE;
 	const struct ab_word *text = ab_file_content(c, w);
 
+	const struct ab_stream *list = ab_list_of(c, w);
 	bool has_proc = false;
 
+	ab_check_found_path(c, AB_ROLE_SHOW, w);
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		if (w->holes[i].kind != AB_HOLE_PROC)
 			continue;
 		has_proc = true;
+		/* < <(find . -name x) */
+		if (w->hole_count == 1 && ab_names_noted(w->holes[i].origin))
+			list = w->holes[i].origin;
 		if (w->holes[i].origin)
 			text = w->holes[i].origin->value;
 	}
@@ -68,7 +73,6 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		if (ab_file_is_either(c, w))
 			taint |= AB_TAINT_FILE; /* not just any file */
 	}
-	const struct ab_stream *list = ab_list_of(c, w);
 	struct ab_word names;
 
 	if (r->fd != 0) {
@@ -240,8 +244,11 @@ static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
 			struct ab_input *in, bool is_empty)
 {
 	ab_check_path(c, c->use, AB_ROLE_WRITE, &r->target);
-	if (is_empty && !is_append(r))
+	ab_check_found_path(c, AB_ROLE_WRITE, &r->target);
+	if (is_empty && !is_append(r)) {
 		ab_check_path(c, c->use, AB_ROLE_TRUNCATE, &r->target);
+		ab_check_found_path(c, AB_ROLE_TRUNCATE, &r->target);
+	}
 	/* what goes there is not followed */
 	if (!writes_stdout(r) && !is_device(&r->target))
 		ab_file_pipe(c, &r->target);

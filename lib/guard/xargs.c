@@ -507,8 +507,11 @@ static const struct ab_names *names_in(struct ab_check *c,
 	const struct ab_shell_command *m = c->command;
 	struct ab_word path;
 
-	if (AB_UNLIKELY(arg_file(use, &path) != NULL))
+	if (AB_UNLIKELY(arg_file(use, &path) != NULL)) {
+		if (path.hole_count == 1 && path.holes->kind == AB_HOLE_PROC)
+			return ab_names_noted(path.holes->origin);
 		return path.len ? ab_names_noted(ab_list_of(c, &path)) : NULL;
+	}
 	return ab_names_noted(m && ab_has_stdin(m) ? m->place.in : c->in_list);
 }
 
