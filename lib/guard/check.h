@@ -312,6 +312,9 @@ bool ab_use_has_letter(const struct ab_use *use, char letter);
 bool ab_use_has_word(const struct ab_use *use, const char *text);
 /* The test of find at a word is behind `!`, or in a group that is. */
 bool ab_is_negated(const struct ab_use *use, uint32_t word);
+/* find: how many of its operands are where it starts; the others are words of
+   its expression, and of what it runs. */
+uint32_t ab_find_starts(const struct ab_use *use);
 /* find: what the test takes is cut off by -prune, and nothing is done to it. */
 bool ab_is_pruned(const struct ab_use *use, uint32_t test);
 /* find: a removal that no test before it narrows: `-delete -name x`, and in

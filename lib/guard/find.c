@@ -94,6 +94,15 @@ static uint32_t first_test(const struct ab_use *use)
 	return i;
 }
 
+uint32_t ab_find_starts(const struct ab_use *use)
+{
+	uint32_t end = first_test(use), n = 0;
+
+	while (n < use->operand_count && use->operands[n] < end)
+		n++;
+	return n;
+}
+
 /* What is not known of it may be other words of the expression. */
 static bool may_be_more(const struct ab_use *use, uint32_t i)
 {

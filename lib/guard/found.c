@@ -242,6 +242,7 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 	struct ab_word here = { .text = ".", .len = 1,
 				.span = use->words[0].span };
 	const bool is_any = has_choice(use);
+	const uint32_t starts = ab_find_starts(use);
 	uint32_t n = 0, i = 0, next = 0;
 	struct ab_word name;
 
@@ -253,11 +254,11 @@ uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
 		do {
 			if (ab_found_is_full(c, use->words, n))
 				return n;
-			ab_found_add(c, i < use->operand_count ?
+			ab_found_add(c, i < starts ?
 					     &use->words[use->operands[i]] :
 					     &here,
 				     &name, out, &n);
-		} while (++i < use->operand_count);
+		} while (++i < starts);
 	} while (is_any && next < use->value_count);
 	return n;
 }

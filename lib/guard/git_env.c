@@ -296,6 +296,38 @@ static enum ab_git_act act_of(enum env_kind kind, const struct ab_word *w,
 	return GIT_ENV;
 }
 
+/*
+ * GIT_SHA, GIT_BRANCH_NAME: what scripts call a fact of the repository, made of
+ * such words alone. git reads none of them, but some that begin as they do.
+ */
+static bool is_fact(struct ab_git_text name)
+{
+	static const char words[] =
+		" BASE BRANCH CHANGED CLONE COMMIT COUNT CURRENT DATE DEPTH "
+		"DESCRIBE DIRTY EMAIL FILES FULL HASH HEAD HOST ID INFO LAST "
+		"LATEST LFS LOCAL LONG MAIN MESSAGE MODIFIED MSG NAME NUMBER "
+		"ORG ORIGIN OWNER PREVIOUS REF REMOTE REPO REPOSITORY REV "
+		"REVISION ROOT SHA SHORT SKIP SLUG SMUDGE STATE STATUS SUFFIX "
+		"SUMMARY TAG TAGS TIME TIMESTAMP TOKEN TOPLEVEL URL USER "
+		"USERNAME VER VERSION ";
+	size_t at = sizeof("GIT_") - 1;
+
+	while (at < name.len) {
+		const char *end = memchr(name.text + at, '_', name.len - at);
+		size_t n = end ? (size_t)(end - name.text) - at : name.len - at;
+		char word[16] = " ";
+
+		if (!n || n > sizeof(word) - 3)
+			return false;
+		memcpy(word + 1, name.text + at, n);
+		memcpy(word + 1 + n, " ", 2);
+		if (!strstr(words, word))
+			return false;
+		at += n + 1;
+	}
+	return at == name.len + 1;
+}
+
 /* Unsetting gives the default back, which is no worse. */
 static bool find_act(const struct ab_git_assign *a,
 		     const struct ab_git_context *c, enum ab_git_act *act)
@@ -305,8 +337,9 @@ static bool find_act(const struct ab_git_assign *a,
 	for (size_t i = 0; i < COUNT(names); i++) {
 		if (!fits(a->name, names[i].name))
 			continue;
-		*act = a->is_unset ? GIT_OK
-				   : act_of(names[i].kind, a->value, c);
+		*act = a->is_unset || is_fact(a->name)
+			       ? GIT_OK
+			       : act_of(names[i].kind, a->value, c);
 		if (a->is_unset && names[i].kind == ENV_PATH)
 			*act = GIT_ENV_PATH;
 		return true;

@@ -492,6 +492,27 @@ static bool is_spelled(const struct ab_use *use)
 	return is_itself;
 }
 
+/* -exec echo /etc ';': what it prints among the names, from there on. */
+static uint32_t add_echoed(struct ab_check *c, const struct ab_use *use,
+			   struct ab_word files[AB_MAX_STARTS], uint32_t n)
+{
+	for (uint32_t i = 1; i + 1 < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len < 5 || memcmp(w->text, "-exec", 5) != 0 ||
+		    (!ab_word_equals(w + 1, "echo") &&
+		     !ab_word_equals(w + 1, "printf")))
+			continue;
+		for (i += 2; i < use->count &&
+			     !ab_word_equals(&use->words[i], ";"); i++) {
+			if (ab_found_is_full(c, use->words, n))
+				return n;
+			files[n++] = use->words[i];
+		}
+	}
+	return n;
+}
+
 static uint32_t found_by_find(struct ab_check *c, const struct ab_use *use,
 			      struct ab_word files[AB_MAX_STARTS])
 {
@@ -504,7 +525,7 @@ static uint32_t found_by_find(struct ab_check *c, const struct ab_use *use,
 			break;
 		files[n++] = others[i];
 	}
-	return n;
+	return add_echoed(c, use, files, n);
 }
 
 /* What went there before, unless it is the same. */
