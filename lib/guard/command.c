@@ -36,22 +36,12 @@ bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
    its tool of that kind be. */
 static bool is_own_tool(const struct ab_check *c, const struct ab_hole *h)
 {
-	static const char *const names[] = {
-		"CC", "CXX", "CPP", "LD", "AR", "NM", "MAKE", "PYTHON",
-		"PYTHON3", "PIP", "NODE", "NPM", "RUBY", "PERL", "PHP", "GO",
-		"CARGO", "RUSTC", "JAVA", "JAVAC", "CMAKE", "CTEST", "NINJA",
-		"AWK", "SED", "GREP", "TAR", "OBJDUMP", "READELF", "STRIP",
-		"CLANG_FORMAT", "PROTOC", "PYTEST", "DOCKER", "GIT"
-	};
-
 	const struct ab_word *w;
-	size_t i = 0;
 
 	if (!h->name || !strcmp(h->name, "SHELL"))
 		return true;
-	while (i < AB_ARRAY_LEN(names) && strcmp(h->name, names[i]) != 0)
-		i++;
-	if (i == AB_ARRAY_LEN(names) || h->origin || !c->run)
+	/* "${1:-gcc}": who calls it says */
+	if (h->origin || !c->run || (*h->name >= '0' && *h->name <= '9'))
 		return false;
 	/* : "${CC:=gcc}" gives it that */
 	w = ab_shell_get(c->run, h->name, strlen(h->name), NULL);
@@ -828,12 +818,12 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 			: ab_pack_find_hash(c->pack, words[0].text,
 					    words[0].len, hash);
 
-	/* build/bench is the project's own */
-	if (AB_UNLIKELY(base) && p && p->is_common &&
+	/* build/bench is the project's own, and so is ./Configure */
+	if (AB_UNLIKELY(base) && (p ? p->is_common : has & HAS_CAPITAL) &&
 	    ab_is_of_project(c, &words[0]))
 		p = NULL;
-	if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
-	    p->links)
+	else if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
+		 p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	/* csh: setenv NAME VALUE */
 	if (!p && count > 2 && ab_word_equals(&words[0], "setenv"))

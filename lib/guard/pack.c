@@ -100,13 +100,48 @@ static bool is_gnu(const char *name, size_t n)
 	return false;
 }
 
+/* As long as the name is without what a distribution adds to it: vim.tiny,
+   python3-dbg, su-rs; *at: and where it begins, x86_64-linux-gnu-gcc. */
+static size_t bare_name(const char *name, size_t n, size_t *at)
+{
+	static const char *const ends[] = {
+		"-dbg", "-static", "-cli", "-remote", "-rs", "-nox", "-gtk",
+		".tiny", ".basic", ".nox", ".gtk", ".gtk3", ".traditional",
+		".openbsd", ".io"
+	};
+	static const char *const begins[] = { "-linux-gnu-", "-linux-musl-",
+					      "-linux-gnueabihf-",
+					      "-w64-mingw32-" };
+
+	*at = 0;
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t k = strlen(ends[i]);
+
+		if (n > k && !memcmp(name + n - k, ends[i], k))
+			return n - k;
+	}
+	/* python3.13t has no lock */
+	if (n > 7 && name[n - 1] == 't' && name[n - 2] >= '0' &&
+	    name[n - 2] <= '9' && !memcmp(name, "python", 6))
+		return n - 1;
+	for (size_t i = 0; i < AB_ARRAY_LEN(begins); i++) {
+		size_t k = strlen(begins[i]);
+		const char *found = memmem(name, n - 1, begins[i], k);
+
+		/* what builds: the others only read and write its files */
+		if (found && memchr("cgl", found[k], 3))
+			*at = (size_t)(found - name) + k;
+	}
+	return n;
+}
+
 /* Of what is not in the table under its very name. */
 static const struct ab_program *find_other(const struct ab_pack *pack,
 					   const char *name, size_t n)
 {
 	const struct ab_program *p;
 	char text[64];
-	size_t k = n;
+	size_t k = n, at;
 
 	if (!n || n > 60)
 		return NULL;
@@ -120,6 +155,9 @@ static const struct ab_program *find_other(const struct ab_pack *pack,
 		return p;
 	if (*name == 'g' && is_gnu(name + 1, n - 1))
 		return ab_pack_program(pack, name + 1, n - 1);
+	k = bare_name(name, n, &at);
+	if (k < n || at)
+		return ab_pack_find(pack, name + at, k - at);
 	/* mkfs.ext4 is mkfs.* */
 	const char *dot = memchr(name, '.', n);
 

@@ -670,6 +670,36 @@ static bool is_new_content(const struct ab_check *c, const struct path *p)
 		!ab_pattern_may_take(part->text, part->len, "..", 2, false));
 }
 
+/* x-$$, x-$RANDOM: digits, and at least one. */
+static bool is_digits(const struct ab_hole *h)
+{
+	static const char *const names[] = { "$", "RANDOM", "SRANDOM",
+					     "SECONDS", "EPOCHSECONDS",
+					     "BASHPID", "PPID", "UID", "EUID",
+					     "LINENO", "#", "?" };
+
+	/* who read one of them has something else */
+	if (AB_LIKELY(!h->name) || h->origin || h->one_of || h->part)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (!strcmp(h->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* x/y-$$: a name of its own below a directory that is told. */
+static bool is_numbered(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		uint32_t at = w->holes[i].at;
+
+		if (!at || w->text[at - 1] == '/' || !is_digits(&w->holes[i]))
+			return false;
+	}
+	return w->hole_count > 0;
+}
+
 static uint64_t computed(const struct ab_check *c, const struct path *p)
 {
 	uint64_t mask = AB_CLASS(ANY);
@@ -783,6 +813,8 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 		p.has_dots = !is_in_subdir(c, &p);
 	*is_too_long = p.is_too_long;
 	classes = computed(c, &p);
+	if (AB_UNLIKELY(p.has_hole) && is_numbered(w))
+		classes &= ~AB_CLASS(HOLE);
 	if (!is_new_content(c, &p))
 		classes |= ab_path_listed(c, &p);
 	/* what goes through /proc/self/cwd is in no directory of its own */
