@@ -113,7 +113,8 @@ static size_t bare_name(const char *name, size_t n, size_t *at)
 					      "-linux-gnueabihf-",
 					      "-w64-mingw32-" };
 
-	*at = 0;
+	/* zsh/files: zf_rm */
+	*at = n > 3 && !memcmp(name, "zf_", 3) ? 3 : 0;
 	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
 		size_t k = strlen(ends[i]);
 
