@@ -33,7 +33,7 @@ bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
 }
 
 /* ${CC:-gcc}, where the text gave CC nothing: it is that, or what the host has
-   its tool of that kind be. */
+   it be. */
 static bool is_own_tool(const struct ab_check *c, const struct ab_hole *h)
 {
 	const struct ab_word *w;

@@ -312,6 +312,8 @@ static bool is_fact(struct ab_git_text name)
 		"USERNAME VER VERSION ";
 	size_t at = sizeof("GIT_") - 1;
 
+	if (!fits(name, "GIT_*"))
+		return false;
 	while (at < name.len) {
 		const char *end = memchr(name.text + at, '_', name.len - at);
 		size_t n = end ? (size_t)(end - name.text) - at : name.len - at;

@@ -656,7 +656,8 @@ static bool lists_files(const struct ab_use *use, struct ab_use *files,
 		return false;
 	*files = *use;
 	/* the pattern is none of them, and rg --files has none */
-	if (ab_word_equals(&use->words[0], "rg") && ab_use_has_word(use, "--files"))
+	if (ab_word_equals(&use->words[0], "rg") &&
+	    ab_use_has_word(use, "--files"))
 		return true;
 	files->operands++;
 	files->operand_count--;
@@ -750,6 +751,8 @@ static void pass_in(struct ab_check *c, const struct ab_use *use,
 /* find ~ -fprint l */
 static void print_into(struct ab_check *c, const struct ab_use *use)
 {
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; use->program->is_names && i < use->value_count;
 	     i++) {
 		const struct ab_word *o = &use->words[use->values[i].option];
@@ -758,6 +761,8 @@ static void print_into(struct ab_check *c, const struct ab_use *use)
 		if (!ab_word_equals(o, "-fprint") &&
 		    !ab_word_equals(o, "-fprint0"))
 			continue;
+		if (ab_found_is_full(c, o, n++))
+			return;
 		print_names(c, use, false, &file);
 		file.span = o->span;
 		ab_list_save(c, &use->words[use->values[i].word],
@@ -923,7 +928,6 @@ void ab_check_found_path(struct ab_check *c, enum ab_role_kind role,
 			 const struct ab_word *w)
 {
 	const struct ab_names *names = c->has_names ? names_of(w) : NULL;
-
 	uint32_t from;
 
 	if (AB_LIKELY(!names || (names->is_read && role != AB_ROLE_SHOW)))

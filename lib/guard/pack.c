@@ -157,8 +157,8 @@ static const struct ab_program *find_other(const struct ab_pack *pack,
 	if (*name == 'g' && is_gnu(name + 1, n - 1))
 		return ab_pack_program(pack, name + 1, n - 1);
 	k = bare_name(name, n, &at);
-	if (k < n || at)
-		return ab_pack_find(pack, name + at, k - at);
+	if ((k < n || at) && (p = ab_pack_find(pack, name + at, k - at)))
+		return p;
 	/* mkfs.ext4 is mkfs.* */
 	const char *dot = memchr(name, '.', n);
 
