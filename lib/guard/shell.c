@@ -104,8 +104,10 @@ static bool is_fork_bomb(const struct ab_shell_command *m)
 {
 	uint32_t flags = m->place.flags;
 
+	/* f() { f | f & }; or f() { g | g & }; g() { f | f & } */
 	if (AB_UNLIKELY(m->place.function) && m->argc &&
-	    ab_word_equals(&m->argv[0], m->place.function) &&
+	    (m->calls_back ||
+	     ab_word_equals(&m->argv[0], m->place.function)) &&
 	    (flags & AB_SHELL_BACKGROUND || m->place.pipe_count > 1))
 		return true;
 	return flags & AB_SHELL_FORKING;

@@ -317,6 +317,7 @@ struct ab_shell_command {
 	/* argv[0] names it; its body comes next, with the arguments, unless
 	 * the visitor answers AB_SHELL_SKIP; or NULL */
 	const struct ab_shell_function *callee;
+	bool calls_back; /* the callee is running already */
 	/* What it prints, when it writes to place.out and that is known
 	 * (struct ab_stream), or NULL; see ab_shell_output(). */
 	const struct ab_word *output;

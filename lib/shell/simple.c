@@ -837,6 +837,7 @@ static inline void begin_command(const struct ab_shell_tree *tree,
 	c->redir_count = 0;
 	c->place = *place;
 	c->callee = NULL;
+	c->calls_back = false;
 	c->output = NULL;
 }
 
@@ -875,6 +876,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 		if (f) {
 			f->public.is_perhaps |= run->may_lack_functions;
 			c.callee = &f->public;
+			c.calls_back = f->active;
 		}
 	}
 	if (place->out && AB_LIKELY(!run->arena->is_full))
