@@ -756,6 +756,7 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	bool has_pattern;
 	bool lenient = c->flags & AB_SHELL_DEFINITION;
 	bool unknown = is_unknown_name(c, &words[0], &has_pattern);
+	bool is_judged = false;
 	uint32_t hash;
 	unsigned has = spelling(&words[0], &hash);
 	uint32_t base = 0;
@@ -768,7 +769,8 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 	if (AB_UNLIKELY(unknown)) {
 		uint32_t taint = ab_word_taint(&words[0]);
 
-		if (!lenient && !ab_judge_found(c, use))
+		is_judged = !lenient && ab_judge_found(c, use);
+		if (!lenient && !is_judged)
 			ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 		ab_check_flow(c, NULL, AB_SINK_EVAL,
 			      taint & (AB_TAINT_REMOTE | AB_TAINT_CRED),
@@ -780,7 +782,8 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 			    use->has_stdin))
 		return false;
 	/* $SUDO rm: what is not set leaves the next word; `time -v rm` */
-	if (count > 1 && ((unknown && !words[0].len) ||
+	if (count > 1 && ((unknown && !words[0].len &&
+			   !(is_judged && words[0].is_quoted)) ||
 			  (words[0].len > 1 && *words[0].text == '-' &&
 			   ab_names_program(c, &words[1])))) {
 		ab_check_words(c, words + 1, count - 1, use->in_taint,

@@ -809,6 +809,21 @@ static AB_COLD void assign_before(struct ab_shell_run *run,
 		assign(run, &c->assigns[i]);
 }
 
+/* Not a function or an alias of that name; and bash goes on where it is told
+   too much, `exit 1 2`, or cannot open a file (bash(1)). */
+static bool is_sure_exit(const struct ab_shell_run *run,
+			 const struct ab_shell_command *c,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_hole *h = argc > 1 && argv[1].hole_count
+					  ? argv[1].holes
+					  : NULL;
+
+	return !c->callee && !run->aliases && !c->redir_count && argc <= 2 &&
+	       (!h || h->kind == AB_HOLE_BYTES ||
+		(h->name && !strcmp(h->name, "?")));
+}
+
 void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c)
@@ -829,6 +844,7 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	argc = c->argc - skip;
 	if (builtin == AB_BUILTIN_NONE)
 		return;
+	run->has_trap |= builtin == AB_BUILTIN_TRAP;
 	if (AB_UNLIKELY((UINT64_C(1) << builtin) &
 			(JUMPS | AB_BUILTIN(EXIT)))) {
 		run->exits++;
@@ -836,6 +852,8 @@ void ab_builtin_effects(struct ab_shell_run *run,
 		run->left_at = run->uncertain;
 		run->left_depth = ab_run_subshell(&c->place);
 		run->left_call = builtin == AB_BUILTIN_EXIT ? NULL : run->call;
+		run->is_exit = builtin == AB_BUILTIN_EXIT &&
+			       is_sure_exit(run, c, argv, argc);
 		if (builtin != AB_BUILTIN_EXIT)
 			jump(run, c, builtin, argc);
 	}

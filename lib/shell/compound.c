@@ -268,20 +268,38 @@ static void visit_branch(struct ab_shell_run *run, struct visit_frame *f,
 {
 	f->undo = ab_run_branch(run);
 	f->is_branch = true;
+	f->left = run->told;
+	f->exits = run->exits;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_MAYBE;
 	f->inner.flags &= ~(uint32_t)AB_SHELL_CONDITION;
 	ab_visit_list(run, f->tree, body, &f->inner);
 }
 
+/* `else echo no; exit 1; fi`: nobody comes from there, when that is its only way
+   out. A trap may be run then, with what it left in its variables. */
+static bool has_left(const struct ab_shell_run *run,
+		     const struct visit_frame *f)
+{
+	return run->is_exit && run->exits == f->exits + 1 &&
+	       run->left > f->left &&
+	       run->left_at == run->uncertain &&
+	       run->left_depth == ab_run_subshell(&f->inner) &&
+	       !run->has_trap;
+}
+
 static void end_branch(struct ab_shell_run *run, struct visit_frame *f)
 {
+	bool is_end;
+
 	if (!f->is_branch)
 		return;
+	is_end = AB_UNLIKELY(has_left(run, f));
 	f->is_branch = false;
 	run->uncertain--;
-	f->branches++;
-	ab_run_back(run, f->undo, &f->outcomes);
+	f->branches += !is_end;
+	/* as of a subshell: what it did to the world stays */
+	ab_run_back(run, f->undo, is_end ? NULL : &f->outcomes);
 }
 
 static void step_if(struct ab_shell_run *run, struct visit_frame *f)

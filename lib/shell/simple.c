@@ -870,6 +870,11 @@ void ab_visit_simple(struct ab_shell_run *run,
 		c.redirs = c.redir_count ? redirs : NULL;
 	}
 	has_readings = run->read_count;
+	/* enable -n exit */
+	if (c.argc &&
+	    (ab_word_equals(&c.argv[0], "enable") ||
+	     ab_word_equals(&c.argv[c.argc > 2], "enable")))
+		run->has_trap = true;
 	if (AB_UNLIKELY(run->functions) && c.argc &&
 	    c.argv[0].hole_count == 0) {
 		f = ab_run_function(run, c.argv[0].text, c.argv[0].len);

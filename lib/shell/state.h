@@ -225,7 +225,7 @@ struct visit_frame {
 	/* LOOP: ab_run_losses() when it began, and run->learned; TEXT: what
 	 * they were */
 	uint64_t forgotten, learned, unnamed;
-	uint32_t exits; /* LOOP: run->exits when it began */
+	uint32_t exits; /* LOOP, COMPOUND: run->exits when it or a branch began */
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
@@ -238,7 +238,9 @@ struct visit_frame {
 	 * condition; UINT32_MAX: a cd before it may have failed */
 	uint32_t moves;
 	uint32_t began; /* LIST: run->moves at the beginning of it all */
-	uint32_t left; /* LIST: run->told before the right side of `||` */
+	/* LIST: run->told before the right side of `||`; COMPOUND: before a
+	 * branch */
+	uint32_t left;
 	uint32_t uncertain; /* CALL: run->uncertain when it began */
 	struct undo *again; /* LOOP: where its last round began */
 	struct ab_shell_scope scope;
@@ -330,6 +332,8 @@ struct ab_shell_run {
 	 * an exit) */
 	uint32_t left, left_at, left_depth;
 	const struct visit_frame *left_call;
+	bool is_exit;  /* it was one, and nothing keeps the shell from it */
+	bool has_trap; /* or builtins were turned off */
 	uint32_t steps;
 	uint32_t kept; /* commands whose argv may still be put to stay */
 	uint64_t expansion; /* bytes that expansions may still make */
