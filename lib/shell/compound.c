@@ -276,8 +276,8 @@ static void visit_branch(struct ab_shell_run *run, struct visit_frame *f,
 	ab_visit_list(run, f->tree, body, &f->inner);
 }
 
-/* `else echo no; exit 1; fi`: nobody comes from there, when that is its only way
-   out. A trap may be run then, with what it left in its variables. */
+/* `else echo no; exit 1; fi`: nobody comes from there, when that is its only
+   way out. A trap may be run then, with what it left in its variables. */
 static bool has_left(const struct ab_shell_run *run,
 		     const struct visit_frame *f)
 {
