@@ -225,7 +225,7 @@ struct visit_frame {
 	/* LOOP: ab_run_losses() when it began, and run->learned; TEXT: what
 	 * they were */
 	uint64_t forgotten, learned, unnamed;
-	uint32_t exits; /* LOOP, COMPOUND: run->exits when it or a branch began */
+	uint32_t exits; /* run->exits when the loop or the branch began */
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
