@@ -844,7 +844,7 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	argc = c->argc - skip;
 	if (builtin == AB_BUILTIN_NONE)
 		return;
-	run->has_trap |= builtin == AB_BUILTIN_TRAP;
+	run->doubts_exits |= builtin == AB_BUILTIN_TRAP;
 	if (AB_UNLIKELY((UINT64_C(1) << builtin) &
 			(JUMPS | AB_BUILTIN(EXIT)))) {
 		run->exits++;

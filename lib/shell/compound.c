@@ -281,11 +281,9 @@ static void visit_branch(struct ab_shell_run *run, struct visit_frame *f,
 static bool has_left(const struct ab_shell_run *run,
 		     const struct visit_frame *f)
 {
-	return run->is_exit && run->exits == f->exits + 1 &&
-	       run->left > f->left &&
-	       run->left_at == run->uncertain &&
-	       run->left_depth == ab_run_subshell(&f->inner) &&
-	       !run->has_trap;
+	return run->is_exit && !run->doubts_exits &&
+	       run->exits == f->exits + 1 &&
+	       ab_run_left_since(run, f->left, &f->inner);
 }
 
 static void end_branch(struct ab_shell_run *run, struct visit_frame *f)

@@ -343,9 +343,7 @@ static bool is_move(const struct ab_shell_run *run, const struct visit_frame *f,
    that left a subshell or a function, `cd d || (exit 1)`. */
 static void close_or(struct ab_shell_run *run, struct visit_frame *f)
 {
-	bool has_left = run->left > f->left &&
-			run->left_at == run->uncertain &&
-			run->left_depth == ab_run_subshell(&f->place) &&
+	bool has_left = ab_run_left_since(run, f->left, &f->place) &&
 			(!run->left_call || run->left_call == run->call);
 
 	if (f->is_branch)

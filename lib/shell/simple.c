@@ -874,7 +874,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 	if (c.argc &&
 	    (ab_word_equals(&c.argv[0], "enable") ||
 	     ab_word_equals(&c.argv[c.argc > 2], "enable")))
-		run->has_trap = true;
+		run->doubts_exits = true;
 	if (AB_UNLIKELY(run->functions) && c.argc &&
 	    c.argv[0].hole_count == 0) {
 		f = ab_run_function(run, c.argv[0].text, c.argv[0].len);

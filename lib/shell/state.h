@@ -333,7 +333,7 @@ struct ab_shell_run {
 	uint32_t left, left_at, left_depth;
 	const struct visit_frame *left_call;
 	bool is_exit;  /* it was one, and nothing keeps the shell from it */
-	bool has_trap; /* or builtins were turned off */
+	bool doubts_exits; /* a trap was set, or a builtin turned off */
 	uint32_t steps;
 	uint32_t kept; /* commands whose argv may still be put to stay */
 	uint64_t expansion; /* bytes that expansions may still make */
@@ -555,6 +555,15 @@ void ab_run_overlook(struct ab_shell_run *run, uint32_t moves);
 static inline uint32_t ab_run_subshell(const struct ab_shell_place_of *place)
 {
 	return place->flags & AB_SHELL_SUBSHELL ? place->depth : 0;
+}
+/* The last jump came after so many commands were told, on the way at hand and
+   in the same shell. */
+static inline bool ab_run_left_since(const struct ab_shell_run *run,
+				     uint32_t told,
+				     const struct ab_shell_place_of *place)
+{
+	return run->left > told && run->left_at == run->uncertain &&
+	       run->left_depth == ab_run_subshell(place);
 }
 /* A text that nobody knows was run, of a file or by eval. */
 void ab_run_forget(struct ab_shell_run *run, bool is_eval);

@@ -83,8 +83,12 @@ static void add_ended(const copy_job *job, ended *e)
 	char name[STAGING_NAME];
 
 	for (unsigned i = 0; i < STAGING_ENDED; i++) {
-		if (staging_ended_name(job, i, name) == 0)
+		int r = staging_ended_name(job, i, name);
+
+		if (r == 0)
 			add_record(job, name, e);
+		else if (r != -ENOENT && !e->error)
+			e->error = r;
 	}
 }
 
@@ -214,22 +218,26 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 			.wait_ns = WAIT_NS };
 	const char *name = job->plan.dest_name;
 	char slot[STAGING_NAME];
-	int names, left, old = 1;
+	int names, left, slot_error, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (is_no_snapshot(job))
 		return copy_fail(&s->failure, AGENTBOX_ENOTFOUND, 0, name,
 				 "what is there is no snapshot, and stays");
 	names = take_names(&g);
-	if (staging_old_name(job, slot) == 0)
+	/* without a record there is none (-ENOENT) */
+	slot_error = staging_old_name(job, slot);
+	if (slot_error == 0)
 		old = staging_take(job, job->staging_fd, slot, g.empty,
 				   g.files);
+	else if (slot_error != -ENOENT)
+		old = slot_error;
 	/* what a refresh was clearing away, alive or not */
 	staging_sweep(job->staging_fd);
 	if (names < 0)
 		return -1;
 	if (old < 0)
-		return fail(&g, old, slot, "cannot end all of the snapshot");
+		return fail(&g, old, name, "cannot end all of the snapshot");
 	left = names == ROUND_HANGS ? 0 : staging_end(job, g.empty, g.files);
 	if (left)
 		return fail(&g, left, name,

@@ -296,6 +296,7 @@ typedef struct turn {
 	uint32_t kinds[2];
 	unsigned steps[2]; /* so far each goes before it is the other's turn */
 	bool was_first_done; /* before the second began */
+	unsigned checked;    /* turns so far, but for those that stood still */
 	said_end ends[2];
 } turn;
 
@@ -432,6 +433,7 @@ static void take_turn(turn *t, bool came[2])
 	if (!was_too_slow(t, begin)) {
 		check_codes(t);
 		check_left(t, held);
+		t->checked++;
 	}
 	for (int i = 0; i < 2; i++)
 		if (held[i] >= 0)
@@ -458,7 +460,8 @@ static void take_turns_of(turn t)
 				e2e_end();
 		}
 	}
-	CHECK(turns > LEAST_TURNS, "%u turns", turns);
+	CHECK(turns > LEAST_TURNS && t.checked > turns / 2,
+	      "%u turns, %u of them checked", turns, t.checked);
 	e2e_note("%u generations%s, %u steps, %u turns", t.generations,
 		 t.anew ? ", anew" : "", t.steps[0], turns);
 }
